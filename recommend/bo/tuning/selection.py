@@ -127,7 +127,7 @@ def select_ensemble(
         total += truth.predictions[place]
         size += 1
         idle += 1
-        if scores[place] > best_score:
+        if not best or scores[place] > best_score:
             best, best_score, idle = dict(counts), scores[place], 0
     return {place: count / sum(best.values()) for place, count in best.items()}
 

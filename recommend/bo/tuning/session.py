@@ -164,8 +164,7 @@ class Session:
     """Seconds that the last selection took."""
     _wanted: list[Configuration] = field(default_factory=list, init=False)
     """Configurations to fit on all rows before the next trial."""
-    _fitting: set[Configuration] = field(default_factory=set, init=False)
-    """Configurations whose fit on all rows runs."""
+    _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.selection = Selection(dict.fromkeys(self.firsts, 1 / max(len(self.firsts), 1)))
@@ -241,7 +240,7 @@ class Session:
 
     def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
         """Do what follows, until nothing does or somebody asks to end."""
-        running: dict[Future[Any], Task] = {}
+        running = self._running
         may_begin = True
         try:
             while not ended():
@@ -284,7 +283,7 @@ class Session:
             full = self.budget.trials is not None and len(self.history.trials) >= self.budget.trials
             trial = None if full else self._proposed(seconds)
         if trial is None:
-            self._closing = True
+            self._closing = not self._of_kind("trial")  # for whose outcomes the proposer may wait
             return None
         self._since_repetition += 1
         return Task("trial", trial.configuration, min(self._limit, seconds), trial.number)
@@ -345,7 +344,6 @@ class Session:
             if limit <= 0:
                 self._wanted.clear()
                 return None
-        self._fitting.add(one)
         return Task("fit", one, limit)
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
@@ -365,7 +363,6 @@ class Session:
             self._trial_ended(task, outcome)
 
     def _fit_ended(self, task: Task, result: FitResult) -> None:
-        self._fitting.discard(task.configuration)
         if result.outcome is not Outcome.success:
             self.failed[task.configuration] = result.message or str(result.outcome)
             return
@@ -505,7 +502,12 @@ class Session:
         return one not in self.fitted and one not in self.failed
 
     def _want(self, several: Sequence[Configuration]) -> None:
-        self._wanted += [one for one in several if one not in self._wanted and one not in self._fitting]
+        known = {*self._wanted, *(task.configuration for task in self._of_kind("fit"))}
+        self._wanted += [one for one in several if one not in known]
+
+    def _of_kind(self, kind: str) -> list[Task]:
+        """Tasks of a kind that run."""
+        return [task for task in self._running.values() if task.kind == kind]
 
     def _want_firsts(self) -> None:
         if self.wants_model:

@@ -52,7 +52,7 @@ def configuration(
 
 
 def told_seconds(one: Configuration) -> float:
-    return float(one.values["seconds"])  # type: ignore[arg-type]
+    return float(one.values["seconds"])
 
 
 def unknown_seconds(_: Configuration) -> float:
@@ -72,6 +72,8 @@ class Machine:
     now: float = 0.0
     begun: list[tuple[float, Task]] = field(default_factory=list)
     """When each task was begun."""
+    splits: dict[tuple[int, int], Sequence[Split]] = field(default_factory=dict)
+    """(trial, repetition) -> its splits."""
     _ends: dict[Future[Any], tuple[float, Any]] = field(default_factory=dict)
 
     def clock(self) -> float:
@@ -81,6 +83,8 @@ class Machine:
         future: Future[Any] = Future()
         took = self.seconds(task, splits)
         self.begun.append((self.now, task))
+        if task.kind != "fit":
+            self.splits[task.number, sum(number == task.number for number, _ in self.splits)] = splits
         self._ends[future] = (self.now + min(took, task.limit), self._outcome(task, splits, took))
         return future
 
@@ -184,6 +188,7 @@ def run(
     jobs: int = 1,
     wants_model: bool = True,
     folder: Path | None = None,
+    proposer: Listed | None = None,
 ) -> Simulation:
     """Run a session to its end, which begins with `firsts` and then tries them and what is proposed."""
     progress: list[Progress] = []
@@ -197,7 +202,7 @@ def run(
             firsts=firsts,
             spares=spares,
             fit_seconds=expected,
-            proposer=Listed([*firsts, *proposed]),
+            proposer=proposer or Listed([*firsts, *proposed]),
             runner=machine,
             jobs=jobs,
             wants_model=wants_model,

@@ -73,11 +73,42 @@ def test_predictions_are_kept_beside_the_trials(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
         history.end(0, success(0.8, predicted))
-        assert history.predictions(0) == pytest.approx(predicted)
+        assert history.trials[0].predictions == pytest.approx(predicted)
     with TrialHistory(tmp_path, SEARCH) as history:
-        assert history.predictions(0) == pytest.approx(predicted)
-        assert history.predictions(1) is None
-        assert history.trials[0].evaluation == success(0.8)
+        assert history.trials[0].predictions == pytest.approx(predicted)
+        assert history.trials[0].value("predictive_accuracy") == 0.8
+
+
+def test_repetitions_count_by_their_means_and_failed_ones_not_at_all(tmp_path: Path) -> None:
+    half = np.array([[0.5, 0.5]])
+    with TrialHistory(tmp_path, SEARCH) as history:
+        history.begin(entry(0))
+        history.end(0, success(0.8, np.array([[1.0, 0.0]])))
+        history.end(0, success(0.6, half))
+        history.end(0, Evaluation(Outcome.timeout, 1.0, message="stopped after 1 s"))
+    with TrialHistory(tmp_path, SEARCH) as history:
+        trial = history.trials[0]
+        assert len(trial.evaluations) == 2
+        assert trial.value("predictive_accuracy") == pytest.approx(0.7)
+        assert trial.predictions == pytest.approx(np.array([[0.75, 0.25]]))
+        assert trial.seconds == 1.0
+
+
+def test_the_resampling_is_kept(tmp_path: Path) -> None:
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.resampling is None
+        history.settle({"folds": 1, "train_rows": 500})
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.resampling == {"folds": 1, "train_rows": 500}
+
+
+def test_a_history_may_be_kept_in_memory_alone() -> None:
+    with TrialHistory(None, SEARCH) as history:
+        history.settle({"folds": 5, "train_rows": None})
+        history.begin(entry(0))
+        history.end(0, success(0.8, np.ones((1, 2))))
+        assert history.trials[0].predictions is not None
+        assert history.resampling == {"folds": 5, "train_rows": None}
 
 
 @pytest.mark.parametrize("kept", [0, 1, 60, 100, -1])
@@ -87,7 +118,9 @@ def test_predictions_that_are_cut_off_count_as_not_kept(tmp_path: Path, kept: in
         history.end(0, success(0.8, np.ones((9, 2))))
         file = tmp_path / "probabilities" / "0.npy"
         file.write_bytes(file.read_bytes()[:kept])
-        assert history.predictions(0) is None
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.trials[0].predictions is None
+        assert history.trials[0].evaluation == success(0.8)
 
 
 def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> None:
@@ -96,7 +129,8 @@ def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> N
         history.end(0, success(0.8, np.ones((9, 2))))
         file = tmp_path / "probabilities" / "0.npy"
         file.write_bytes(file.read_bytes().replace(b"(9, 2)", b"(9999999999, 2)"))
-        assert history.predictions(0) is None
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.trials[0].predictions is None
 
 
 def test_the_share_of_rows_is_kept_and_is_all_where_none_is_stated(tmp_path: Path) -> None:
@@ -120,10 +154,37 @@ def test_the_history_of_another_search_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "history.jsonl").write_text('{"run": 1}\n')
-    with pytest.raises(BadInput, match="not a history"), TrialHistory(tmp_path, SEARCH):
-        pass
+@pytest.mark.parametrize("first", ['{"run": 1}', '{"format": "headstart-history/1", "search": {}}'])
+def test_what_is_no_history_of_this_version_is_refused_in_one_line(tmp_path: Path, first: str) -> None:
+    (tmp_path / "history.jsonl").write_text(first + "\n")
+    with pytest.raises(BadInput, match="not a history of this version; choose another folder") as refused:
+        TrialHistory(tmp_path, SEARCH).__enter__()
+    assert "\n" not in str(refused.value)
+
+
+DAMAGED = """
+{"format": "headstart-history/2", "search": {"flows": ["svm"], "seed": 0}}
+{"resampling": {"folds": "many"}}
+{"resampling": {"folds": 3, "train_rows": null}}
+{"begun": 0, "flow": "svm", "hyperparameters": {"C": 1.0}, "origin": "start"}
+{"begun": 1, "flow": "svm", "hyperparameters": {"C": 2.0}, "origin": "model", "share": 7}
+{"begun": 1, "flow": "svm", "hyperparameters": {"C": 2.0}, "origin": "model", "by": "somebody"}
+{"begun": 3, "flow": "svm", "hyperparameters": {"C": 8.0}, "origin": "model"}
+{"ended": 9, "repetition": 0, "outcome": "success", "result": {}, "message": null, "seconds": 1.0}
+{"ended": 1, "repetition": 0, "outcome": "bliss", "result": {}, "message": null, "seconds": 1.0}
+{"ended": 1, "repetition": 0, "outcome": "success", "result": {"kappa": 0.75}, "message": null, "seconds": 1.0}
+{"ended": 1, "repetition": 0, "outcome": "success", "result": {"kappa": 0.5}, "message": null, "seconds": 1.0}
+{"stopped": 0, "why": "boredom"}
+{"judged": 1}
+"""
+
+
+def test_records_that_are_damaged_unknown_or_twice_there_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "history.jsonl").write_text(DAMAGED.lstrip())
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.resampling == {"folds": 3, "train_rows": None}
+        assert [trial.value("kappa") for trial in history.trials] == [None, 0.75]
+        assert history.unfinished() == {0: "its search was killed"}
 
 
 def test_a_trial_that_the_search_ended_has_no_outcome_and_is_left_to_the_next(tmp_path: Path) -> None:
@@ -151,35 +212,6 @@ def test_a_history_belongs_to_one_search_at_a_time(tmp_path: Path) -> None:
         pass
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.trials == []
-
-
-SHARED = """
-{"format": "headstart-history/1", "search": {"flows": ["svm"], "seed": 0}}
-{"begun": 0, "flow": "svm", "hyperparameters": {"C": 1.0}, "origin": "start", "by": "node1-7-0abc"}
-{"begun": 1, "flow": "svm", "hyperparameters": {"C": 2.0}, "origin": "start", "by": "node2-8-0def"}
-{"begun": 2, "flow": "svm", "hyperparameters": {"C": 4.0}, "origin": "model", "by": "node2-8-0def"}
-{"stopped": 1, "why": "interrupted", "by": "node2-8-0def"}
-{"taken": 1, "by": "node1-7-0abc"}
-{"ended": 1, "outcome": "success", "result": {"predictive_accuracy": 0.75}, "message": null, "seconds": 1.0}
-{"ended": 1, "outcome": "success", "result": {"predictive_accuracy": 0.5}, "message": null, "seconds": 1.0}
-{"stopped": 2, "why": "time", "by": "node2-8-0def"}
-{"judging": 1, "where": "again", "by": "node1-7-0abc"}
-"""
-
-
-def test_a_history_of_several_workers_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "history.jsonl").write_text(SHARED)
-    with TrialHistory(tmp_path, SEARCH) as history:
-        values = [one.evaluation and one.evaluation.measures for one in history.trials]
-        assert values == [None, {"predictive_accuracy": 0.75}, None]
-        assert history.unfinished() == {0: "its search was killed", 2: "ended by us when the time was up"}
-        assert history.elsewhere("again", 1) is None
-        history.begin(entry(3))
-        assert [one and one.number for one in (history.take(), history.take(), history.take())] == [
-            0,
-            2,
-            None,
-        ]
 
 
 steps = st.lists(st.sampled_from(["next", "end", "stop", "again"]), max_size=25)

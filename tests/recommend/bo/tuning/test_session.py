@@ -1,0 +1,358 @@
+"""A session on a simulated machine: whatever the time is, it is kept and used, and there is a model."""
+
+import math
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.running.limits import Outcome
+from ingest.running.resampling import Resampling
+from recommend.bo.tuning.proposals import Proposed
+from recommend.bo.tuning.resampling import choose_resampling
+from recommend.bo.tuning.session import LEAST
+from recommend.bo.tuning.trials import Trial
+from tests.recommend.bo.tuning.searches import noisy
+from tests.recommend.bo.tuning.simulated import (
+    SEARCH,
+    Listed,
+    Machine,
+    configuration,
+    run,
+    told_seconds,
+    unknown_seconds,
+)
+from warehouse.vocabulary.configuration import Configuration
+
+PART = noisy(160)
+FIRST, SECOND, QUICK = configuration(0, 0.5, 0.7), configuration(1, 0.3, 0.6), configuration(9, 0.05, 0.5)
+OTHERS = [configuration(n, 0.02 * n, 0.5 + 0.005 * n) for n in range(10, 40)]
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C as usual; a shell's background ignores it."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (2, 15)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+# ---- there is a model, in time -------------------------------------------------------------------
+
+
+def configurations(first: int) -> st.SearchStrategy[Configuration]:
+    seconds = st.floats(0.01, 100.0)
+    return st.builds(configuration, st.integers(first, first + 99), seconds, fails=st.booleans())
+
+
+@given(
+    firsts=st.lists(configurations(100), min_size=1, max_size=3, unique=True),
+    proposed=st.lists(configurations(200), max_size=12, unique=True),
+    seconds=st.floats(0.01, 600.0),
+    slower=st.floats(0.1, 20.0),
+    is_told=st.booleans(),
+    jobs=st.integers(1, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_slow_or_fails_there_is_a_model_in_time(
+    firsts: list[Configuration],
+    proposed: list[Configuration],
+    seconds: float,
+    slower: float,
+    is_told: bool,
+    jobs: int,
+) -> None:
+    """The spare can be fitted within the seconds that a fit has in any case. Whether fits take what is
+    expected or up to twenty times as long, the end comes when it was asked for, or those seconds later."""
+    machine = Machine(PART, slower)
+    expected = told_seconds if is_told else unknown_seconds
+    done = run(machine, firsts, *proposed, spares=[QUICK], seconds=seconds, expected=expected, jobs=jobs)
+    assert done.fitted
+    assert machine.now <= seconds + LEAST + 1e-6
+    fits = [task.configuration for _, task in machine.of("fit")]
+    assert len(fits) == len(set(fits)), "nothing is fitted twice on all rows"
+
+
+@given(
+    proposed=st.lists(configurations(200), max_size=30, unique=True),
+    seconds=st.floats(5.0, 600.0),
+    jobs=st.integers(1, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_cut_off_by_the_end_where_times_are_as_expected(
+    proposed: list[Configuration], seconds: float, jobs: int
+) -> None:
+    machine = Machine(PART)
+    done = run(machine, [QUICK], *proposed, seconds=seconds, jobs=jobs)
+    assert done.history.unfinished() == {}
+    assert machine.now <= seconds
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+@pytest.mark.parametrize("seconds", [10.0, 60.0, 600.0])
+def test_time_is_used_while_there_is_something_to_try(seconds: float, jobs: int) -> None:
+    many = [configuration(n, 0.05 * (n % 40), 0.5 + 0.0001 * n) for n in range(10, 900)]
+    machine = Machine(PART)
+    run(machine, [FIRST, SECOND], *many, spares=[QUICK], seconds=seconds, jobs=jobs)
+    assert machine.now >= 0.9 * seconds
+
+
+def test_the_first_is_fitted_before_anything_is_tried_and_the_others_of_the_average_follow() -> None:
+    machine = Machine(PART)
+    run(machine, [FIRST, SECOND], *OTHERS, spares=[QUICK], seconds=60.0)
+    assert [task.configuration for _, task in machine.begun[:3]] == [FIRST, SECOND, FIRST]
+    assert [task.kind for _, task in machine.begun[:3]] == ["fit", "fit", "trial"]
+
+
+def test_the_others_of_the_average_wait_where_they_are_slow() -> None:
+    """15 s of 60 are kept for them while it is tried what they are worth."""
+    slow = configuration(1, 15.0, 0.9)
+    machine = Machine(PART)
+    done = run(machine, [FIRST, slow], *OTHERS[:5], seconds=60.0)
+    assert [task.kind for _, task in machine.begun[:2]] == ["fit", "trial"]
+    assert done.fitted == [1]
+
+
+@pytest.mark.parametrize("trouble", [configuration(0, 0.5, fails=True), configuration(0, 500.0)])
+def test_a_first_fit_that_fails_or_takes_half_the_time_gives_way_to_the_quickest(
+    trouble: Configuration,
+) -> None:
+    machine = Machine(PART)
+    done = run(machine, [trouble, SECOND], spares=[QUICK], seconds=20.0, expected=unknown_seconds)
+    fits = machine.of("fit")
+    assert [task.configuration for _, task in fits][:3] == [trouble, QUICK, SECOND]
+    assert fits[1][0] <= 10.0
+    assert 0 not in done.fitted
+
+
+def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
+    broken = [configuration(n, fails=True) for n in range(2)]
+    done = run(Machine(PART), broken[:1], spares=broken[1:], seconds=20.0)
+    assert done.session.model is None
+    assert "No configuration could be fitted on all rows: ValueError: no." in done.session.remarks()
+    assert done.progress[-1].failed == 1
+
+
+def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() -> None:
+    done = run(Machine(PART), [FIRST, SECOND], spares=[QUICK], seconds=0.01)
+    assert done.fitted == [9]
+    assert done.session.remarks() == [
+        "The time did not suffice for a trial: nothing was compared on the data.",
+        "2 members of the model had no time to be fitted on all rows.",
+    ]
+
+
+def test_no_model_is_fitted_where_none_is_wanted() -> None:
+    machine = Machine(PART)
+    done = run(machine, [FIRST, SECOND], seconds=20.0, wants_model=False)
+    assert done.session.model is None
+    assert machine.of("fit") == []
+    assert done.session.remarks() == []
+
+
+# ---- interrupts ----------------------------------------------------------------------------------
+
+
+@given(moment=st.floats(0.0, 55.0), jobs=st.integers(1, 3), with_term=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_an_interrupt_leaves_what_is_fitted_and_says_nothing_of_what_ran(
+    moment: float, jobs: int, with_term: bool
+) -> None:
+    machine = Machine(PART, interrupt_at=moment)
+    machine.interrupt_with = signal.SIGTERM if with_term else signal.SIGINT
+    done = run(machine, [FIRST, SECOND], *OTHERS, spares=[QUICK], seconds=60.0, jobs=jobs)
+    first_ended = machine.seconds(machine.of("fit")[0][1])
+    assert done.session.interrupted
+    assert machine.now == moment
+    assert bool(done.fitted) or moment <= first_ended
+    assert all(why == "ended by us when interrupted" for why in done.history.unfinished().values())
+    assert {*done.outcomes} <= {None, Outcome.success}
+
+
+def test_what_was_interrupted_is_run_first_by_the_next_session(tmp_path: Path) -> None:
+    cut = run(
+        Machine(PART, interrupt_at=12.0), [FIRST, SECOND], *OTHERS, seconds=60.0, jobs=2, folder=tmp_path
+    )
+    left = [cut.history.trials[number].configuration for number in cut.history.unfinished()]
+    assert left
+    machine = Machine(PART)
+    done = run(machine, [FIRST, SECOND], *OTHERS, seconds=60.0, jobs=2, folder=tmp_path)
+    again = [task.configuration for _, task in machine.of("trial")]
+    assert again[: len(left)] == left
+    assert done.history.unfinished() == {}
+
+
+# ---- trials --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [1, 3, 9])
+def test_no_more_trials_are_begun_than_the_budget_has(jobs: int) -> None:
+    machine = Machine(PART)
+    done = run(machine, [FIRST], *OTHERS, trials=5, jobs=jobs)
+    assert [trial.number for trial in done.history.trials] == [*range(5)]
+    assert {task.limit for _, task in machine.of("trial")} == {60.0}
+
+
+def test_a_proposer_may_wait_for_trials_that_run() -> None:
+    """As successive halving does, whose promotions depend on them."""
+
+    class Waiting(Listed):
+        def propose(self, trials: Sequence[Trial]) -> Proposed | None:
+            if any(trial.evaluation is None for trial in trials):
+                return None
+            return super().propose(trials)
+
+    done = run(Machine(PART), [FIRST], trials=6, jobs=2, proposer=Waiting([FIRST, *OTHERS]))
+    assert done.outcomes == [Outcome.success] * 6
+
+
+def test_a_trial_that_the_end_cut_off_has_no_outcome_and_is_run_again(tmp_path: Path) -> None:
+    """Nobody knows how long it takes, so that it is begun too late."""
+    slow = configuration(5, 4.0, 0.9)
+    search = replace(SEARCH, folds=2, trial_seconds=50.0)
+    done = run(
+        Machine(PART), [QUICK], slow, seconds=4.0, expected=unknown_seconds, search=search, folder=tmp_path
+    )
+    assert done.history.unfinished() == {1: "ended by us when the time was up"}
+    assert [one.done for one in done.progress] == [1]
+    again = run(
+        Machine(PART), [QUICK], slow, seconds=40.0, expected=unknown_seconds, search=search, folder=tmp_path
+    )
+    assert again.outcomes == [Outcome.success] * 2
+    assert again.fitted == [5]
+
+
+def test_a_trial_that_used_all_of_its_own_time_has_failed() -> None:
+    search = replace(SEARCH, trial_seconds=1.0)
+    done = run(Machine(PART), [QUICK], configuration(5, 4.0), trials=2, search=search)
+    assert done.outcomes == [Outcome.success, Outcome.timeout]
+    assert (done.progress[-1].failed, done.progress[-1].best) == (1, 0.5)
+
+
+def test_a_left_trial_that_does_not_fit_into_the_time_is_left_to_another_session(tmp_path: Path) -> None:
+    search = replace(SEARCH, folds=3)
+    long = configuration(5, 10.0)
+    run(Machine(PART, interrupt_at=5.0), [QUICK], long, seconds=600.0, search=search, folder=tmp_path)
+    machine = Machine(PART)
+    done = run(machine, [QUICK], long, *OTHERS[:3], seconds=20.0, search=search, folder=tmp_path)
+    assert [*done.history.unfinished()] == [1]
+    assert [task.number for _, task in machine.of("trial")] == [2, 3, 4]
+
+
+def test_progress_counts_trials_and_failures_and_knows_the_best() -> None:
+    values = [configuration(n, 0.1, value, fails=n == 1) for n, value in enumerate((0.5, 0.9, 0.7, 0.6))]
+    done = run(Machine(PART), values[:1], *values[1:], trials=4)
+    assert [(one.done, one.failed, one.best) for one in done.progress] == [
+        (1, 0, 0.5),
+        (2, 1, 0.5),
+        (3, 1, 0.7),
+        (4, 1, 0.7),
+    ]
+    assert done.progress[-1].line() == (
+        "trial 4 of 4, 1 failed, best predictive_accuracy 0.7000 (decision_tree)"
+    )
+
+
+def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() -> None:
+    machine = Machine(PART)
+    done = run(machine, [FIRST], *OTHERS[:8], trials=9)
+    times = {trial.number: len(trial.evaluations) for trial in done.history.trials}
+    best = sorted(done.history.trials, key=lambda trial: -trial.configuration.values["accuracy"])  # type: ignore[operator]
+    assert {trial.number for trial in best[:5]} == {number for number, n in times.items() if n == 5}
+    for number, n in times.items():
+        splits = [machine.splits[number, repetition] for repetition in range(n)]
+        assert len({tuple(test.tolist()) for own in splits for _, test in own}) == n * len(splits[0])
+
+
+# ---- as many folds and rows as the time allows ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "fit_seconds", "seconds", "folds", "train_rows"),
+    [
+        (160, 0.01, 10.0, 10, None),  # ten fits of 0.0117 s are 0.12 s, of the 0.5 s of each of 20 trials
+        (160, 0.1, 10.0, 3, None),  # five take 0.52 s, three 0.26
+        (160, 1.0, 10.0, 1, None),  # one takes 0.87 s, but so few rows are no gain to leave out
+        (4000, 0.05, 10.0, 5, None),  # 0.26 s
+        (4000, 2.0, 10.0, 1, 769),  # 2667 rows take 1.73 s
+        (4000, 200.0, 10.0, 1, 500),
+        (160, math.nan, 10.0, 5, None),
+        (4000, 2.0, None, 3, None),
+    ],
+)
+def test_trials_have_as_many_folds_and_rows_as_twenty_of_them_have_time_for(
+    rows: int, fit_seconds: float, seconds: float | None, folds: int, train_rows: int | None
+) -> None:
+    assert choose_resampling(noisy(rows), None, fit_seconds, seconds) == Resampling(
+        folds, train_rows=train_rows
+    )
+
+
+def test_folds_that_are_asked_for_are_kept() -> None:
+    assert choose_resampling(PART, 7, 100.0, 1.0) == Resampling(7)
+
+
+def test_a_history_keeps_its_resampling_whatever_time_it_goes_on_with(tmp_path: Path) -> None:
+    hurried = run(Machine(PART), [FIRST], *OTHERS[:2], seconds=5.0, folder=tmp_path)
+    unhurried = run(Machine(PART), [FIRST], *OTHERS, seconds=900.0, folder=tmp_path)
+    assert hurried.session.splits.resampling.folds == 1
+    assert unhurried.session.splits.resampling == hurried.session.splits.resampling
+
+
+def test_a_machine_that_is_slow_has_fewer_folds() -> None:
+    usual, slow = (run(Machine(PART, slower), [FIRST], seconds=60.0) for slower in (1.0, 8.0))
+    assert usual.session.splits.resampling.folds > slow.session.splits.resampling.folds
+
+
+# ---- the model -----------------------------------------------------------------------------------
+
+
+def test_the_model_is_an_average_that_begins_with_what_was_recommended() -> None:
+    first, second = configuration(0, 0.1, 0.8, right=0.5), configuration(1, 0.1, 0.8, right=0.5)
+    noise = [configuration(n, 0.1, 0.6, right=0.01) for n in range(2, 8)]
+    done = run(Machine(PART), [first, second], *noise, seconds=60.0)
+    weights = done.session.selection.weights
+    assert {first, second} <= weights.keys()
+    assert weights[first] + weights[second] > 0.5
+    assert sum(weights.values()) == pytest.approx(1)
+    assert done.session.model is not None
+    assert done.session.model.weights == pytest.approx(weights)
+
+
+def test_no_member_is_selected_whose_fit_failed_or_has_no_time() -> None:
+    """The fourth predicts all rows, but a fit of it would take 20 of the 8 s that are left."""
+    members = [configuration(n, 0.1, 0.7, right=0.4) for n in range(3)]
+    perfect = configuration(5, 20.0, 0.99, right=1.0)
+    search = replace(SEARCH, folds=1, trial_seconds=50.0)
+    done = run(Machine(PART), members, perfect, seconds=26.0, search=search, expected=unknown_seconds)
+    assert done.outcomes == [Outcome.success] * 4
+    assert 5 not in done.fitted
+    assert done.fitted
+
+
+def test_a_single_configuration_gives_way_only_to_one_that_is_clearly_better() -> None:
+    search = replace(SEARCH, ensemble=0)
+    first = configuration(0, 0.1, 0.750, right=0.5)
+    hardly = configuration(1, 0.1, 0.755, right=0.5)
+    clearly = configuration(2, 0.1, 0.95, right=0.9)
+    assert run(Machine(PART), [first], hardly, seconds=20.0, search=search).fitted == [0]
+    assert run(Machine(PART), [first], hardly, clearly, seconds=20.0, search=search).fitted == [2]
+
+
+def test_where_nothing_can_be_averaged_the_best_trial_is_the_model() -> None:
+    done = run(Machine(PART), [FIRST], *OTHERS[:5], seconds=60.0)
+    best = max([FIRST, *OTHERS[:5]], key=lambda one: float(np.float64(one.values["accuracy"])))
+    assert done.fitted == [best.values["n"]]
+    assert done.session.selection.value == best.values["accuracy"]
+
+
+def test_a_session_ends_where_nothing_more_is_proposed() -> None:
+    done = run(Machine(PART), [FIRST], seconds=60.0)
+    assert done.fitted == [0]
+    assert done.machine.now < 5
