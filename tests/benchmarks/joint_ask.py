@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from ingest.running.resampling import Resampling
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
-from recommend import Search, load_dataset
+from recommend import Budget, Search, load_dataset
 from recommend.bo.tuning.setup import new_search, task_of
 from recommend.ranking.knowledge import gather
 from recommend.space import Space
@@ -70,7 +71,7 @@ def main() -> None:
     encodings.watch(HyperparameterEncoding, "matrix")
     search = Search(preprocessing=options.preprocessing)
     task = task_of(load_dataset(EXAMPLE), search, Warehouse.open(STARTER))
-    optimizer, _ = new_search(task, gather(task), search, trials=TRIALS)
+    optimizer, _ = new_search(task, gather(task), search, Resampling(3), budget=Budget(trials=TRIALS))
     random = np.random.default_rng(0)
     asks, chosen = [], 0
     for number in range(FIRST + options.asks):
