@@ -21,9 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from ingest.running.resampling import Resampling
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
-from recommend import Search, load_dataset
-from recommend.bo.tuning.setup import new_search, split_rows, task_of
+from recommend import Budget, Search, load_dataset
+from recommend.bo.tuning.setup import new_search, task_of
+from recommend.ranking.knowledge import gather
 from recommend.space import Space
 from warehouse.store import STARTER, Warehouse
 
@@ -67,11 +69,9 @@ def main() -> None:
     tables, encodings = Stopwatch(), Stopwatch()
     tables.watch(Space, "_table")
     encodings.watch(HyperparameterEncoding, "matrix")
-    dataset = load_dataset(EXAMPLE)
     search = Search(preprocessing=options.preprocessing)
-    part = dataset.take(split_rows(dataset, search)[0])
-    task = task_of(dataset, part, search, Warehouse.open(STARTER))
-    optimizer, _ = new_search(task, search, TRIALS)
+    task = task_of(load_dataset(EXAMPLE), search, Warehouse.open(STARTER))
+    optimizer, _ = new_search(task, gather(task), search, Resampling(3), budget=Budget(trials=TRIALS))
     random = np.random.default_rng(0)
     asks, chosen = [], 0
     for number in range(FIRST + options.asks):
