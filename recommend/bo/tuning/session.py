@@ -48,6 +48,7 @@ from recommend.bo.tuning.selection import (
 )
 from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.tuning.trials import Trial, ranked
+from recommend.ranking.averaging import weights_of
 from warehouse.support.arrays import Positions
 from warehouse.support.console import duration
 from warehouse.support.interrupts import noted_interrupts
@@ -167,7 +168,8 @@ class Session:
     _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.selection = Selection(dict.fromkeys(self.firsts, 1 / max(len(self.firsts), 1)))
+        first = self.firsts if self.search.ensemble else self.firsts[:1]
+        self.selection = Selection(weights_of(first) if first else {})
         self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
