@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -31,7 +30,7 @@ from ingest.reading.tables import frame_of
 from ingest.running.limits import start_server, wait_for_server
 from ingest.running.scorer import SCORERS, scorer_of
 from recommend.bo.tuning.ensembles import select_ensemble
-from recommend.code.fitting import CALIBRATION
+from recommend.calibration import with_probabilities
 from recommend.labels import labels_of, target_name
 from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.fit_cost import fit_seconds
@@ -227,7 +226,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if len(self.weights_) > 1:
             return ensemble_script(self.weights_, found.dataset, origin, seed=self._seed, frame=self._table)
-        return script(one, found.dataset, origin, seed=self._seed, calibrated=True, frame=self._table)
+        return script(one, found.dataset, origin, seed=self._seed, frame=self._table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -311,9 +310,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for one, weight in order.items():
             if fitted and (weight == 0 or expected[one] > end - time.monotonic()):
                 continue
-            pipeline = get_flow(one.algorithm).pipeline(one.values, self._columns.roles, seed=seed)
-            if not hasattr(pipeline, "predict_proba"):
-                pipeline = CalibratedClassifierCV(pipeline, **CALIBRATION)
+            flow = get_flow(one.algorithm)
+            pipeline = with_probabilities(flow.pipeline(one.values, self._columns.roles, seed=seed))
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # as in the race: not converged, rare class
