@@ -25,7 +25,7 @@ from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
-from warehouse.support.errors import Failed
+from warehouse.support.errors import BadOption, Failed
 from warehouse.support.files import write_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
 
@@ -104,6 +104,9 @@ class ResultOptions:
         typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
     ] = None
     code: CodeOption = None
+    average: Annotated[
+        bool, typer.Option("--average", help="With --code: the average of the first three configurations.")
+    ] = False
     ranges: Annotated[
         Path | None,
         typer.Option(
@@ -176,12 +179,16 @@ def recommend(
 
       recommend my.csv --code first.py
 
+      recommend my.csv --code average.py --average
+
       recommend my.csv --flow lightgbm --ranges ranges.json
     """
     console.check_format(results.output, ("table", "json", *TOOLS))
     records = time.record and time.verify is not None
     if records:
         Warehouse.check_writable(more.warehouse)
+    if results.average and results.code is None:
+        raise BadOption("--average says what --code FILE writes: name a file")
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always is
     result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
@@ -204,9 +211,10 @@ def recommend(
         if results.output == "table":
             print(f"The next recommendation learns from the race: its runs are in {path}.")
     if results.code is not None:
-        write_text(results.code, result.code())
+        write_text(results.code, result.average_code() if results.average else result.code())
         if results.output == "table":
-            print(f"\n{results.code}: the first configuration as a script that runs without Headstart.")
+            what = "the average" if results.average else "the first configuration"
+            print(f"\n{results.code}: {what} as a script that runs without Headstart.")
     if failure is not None:
         raise Failed(f"no run of the race succeeded, and none was written to the warehouse: {failure}")
 
