@@ -36,8 +36,8 @@ class AveragedRecommendation:
     members: Mapping[Configuration, float]
     """Configuration -> its weight; the weights' sum is 1."""
     expectation: PerformanceForecast | None
-    """Its expected result in the unit of the measure; None where only scores are known, or the gain of averaging
-    was never measured."""
+    """Its expected result in the unit of the measure; None where only scores are known, or the gain of
+    averaging was never measured."""
     fit_seconds: float | None
     """Expected seconds of fitting all members on all rows, one after the other; None = unknown."""
 

@@ -43,6 +43,7 @@ from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommended
+from tests.benchmarks.autogluon_fit import end_with_parent
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -350,6 +351,7 @@ def leave_out_family(dataset: Dataset) -> None:
 def done(job: Job) -> dict[str, Any]:
     """Measures on the rows held out, and the seconds of the fit."""
     os.sched_setaffinity(0, {job.processor})
+    end_with_parent()
     warnings.simplefilter("ignore")
     table = table_of(job)
     leave_out_family(table.dataset)
