@@ -7,7 +7,8 @@ line of JSON: measures on those rows, and seconds of fitting by the clock and of
 
     tune, HeadstartClassifier    ours, in the time that they are given
     first, averaged              the first recommendation, and the average of the first three; no search
-    catboost, lightgbm           the libraries' defaults
+    portfolio                    the first of a greedy portfolio of the runs that ours are learned from
+    catboost, lightgbm, ...      defaults
     flaml, autogluon             AutoML in the time that it is given
     smac                         SMAC3 on our space, with our trials: three folds, then the best on all rows
 
@@ -23,10 +24,12 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -37,6 +40,8 @@ from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.predictions import Predictions
 from ingest.running.resampling import hold_out
 from ingest.running.scorer import scorer_of
+from metalearners import DEFAULT_LEARNER
+from recommend.calibration import with_probabilities
 from recommend.ranking import task as ranking_task
 from recommend.ranking.averaging import weights_of
 from recommend.ranking.candidates import find_candidates
@@ -52,6 +57,7 @@ from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS
 MEASURES = (AUC, LOG_LOSS, ACCURACY)
 HELD_OUT = 3
 """One row in so many is held out."""
+DEFAULTS = ("catboost", "lightgbm", "random_forest", "logistic_regression")
 TOP = 3
 PICKS = 20
 """Of our ensembles."""
@@ -116,7 +122,7 @@ Fit = Callable[[Table], Callable[[], Floats]]
 
 def tuned(table: Table) -> Callable[[], Floats]:
     from recommend.bo.tuning import Budget, Finish, Search, tune
-    from recommend.bo.tuning.artifacts import fitted
+    from recommend.bo.tuning.artifacts import fitted as fitted_on_all_rows
 
     job = table.job
     with TemporaryDirectory() as folder:
@@ -128,7 +134,7 @@ def tuned(table: Table) -> Callable[[], Floats]:
             folder=Path(folder),
             finish=Finish(ensemble=PICKS),
         )
-        return _of_labels(table, fitted(found))
+        return _of_labels(table, fitted_on_all_rows(found))
 
 
 def classified(table: Table) -> Callable[[], Floats]:
@@ -142,17 +148,19 @@ def classified(table: Table) -> Callable[[], Floats]:
     return lambda: table.in_order(classifier.predict_proba(features.iloc[table.test]), classifier.classes_)
 
 
-def recommended_first(table: Table) -> Callable[[], Floats]:
-    return _together(table, {_ranked(table)[0]: 1.0})
+def first_of(learner: str) -> Fit:
+    """The first recommendation of a learner alone."""
+    return lambda table: _together(table, {ranked(table, learner)[0]: 1.0})
 
 
 def averaged(table: Table) -> Callable[[], Floats]:
-    return _together(table, weights_of(_ranked(table)))
+    return _together(table, weights_of(ranked(table)))
 
 
-def _ranked(table: Table) -> list[Configuration]:
-    task = describe_task(table.part, warehouse=Warehouse.open(STARTER), measure=table.job.told)
-    known = gather(task)
+def ranked(table: Table, learner: str = DEFAULT_LEARNER) -> list[Configuration]:
+    """The first configurations recommended for the training rows."""
+    warehouse = Warehouse.open(STARTER)
+    known = gather(describe_task(table.part, warehouse=warehouse, measure=table.job.told, learner=learner))
     return [item.configuration for item in recommended(known, find_candidates(known), TOP).configurations]
 
 
@@ -180,24 +188,19 @@ def default_of(name: str) -> Fit:
     """The default of a library."""
 
     def fit(table: Table) -> Callable[[], Floats]:
-        flow = get_flow(name)
-        return _fitted(table, Configuration(flow.name, flow.default()))
+        return fitted(table, Configuration(name, get_flow(name).default()))
 
     return fit
 
 
-def _fitted(table: Table, configuration: Configuration) -> Callable[[], Floats]:
+def fitted(table: Table, configuration: Configuration) -> Callable[[], Floats]:
+    """Fit the pipeline of a configuration."""
     features, flow = table.dataset.features, get_flow(configuration.algorithm)
-    pipeline = flow.pipeline(configuration.values, table.dataset.roles, seed=table.job.split)
+    pipeline = with_probabilities(
+        flow.pipeline(configuration.values, table.dataset.roles, seed=table.job.split)
+    )
     pipeline.fit(features.iloc[table.train], table.codes[table.train])
-    scorer = scorer_of(table.dataset)
-
-    def predict() -> Floats:
-        found = scorer.predict(pipeline, features.iloc[table.test], table.codes)
-        given = found.averageable
-        return np.eye(table.n_classes)[found.answers] if given is None else given
-
-    return predict
+    return lambda: table.in_order(pipeline.predict_proba(features.iloc[table.test]), pipeline.classes_)
 
 
 def flaml(table: Table) -> Callable[[], Floats]:
@@ -268,7 +271,7 @@ def smac(table: Table) -> Callable[[], Floats]:
         optimizer.tell(score, evaluation.seconds)
     if chosen is None:
         raise RuntimeError("no trial succeeded")
-    return _fitted(table, chosen)
+    return fitted(table, chosen)
 
 
 def metric_of(measure: str, n_classes: int) -> str:
@@ -309,21 +312,22 @@ class Predicted:
 CONTENDERS: dict[str, Fit] = {
     "tune": tuned,
     "HeadstartClassifier": classified,
-    "first": recommended_first,
+    "first": first_of(DEFAULT_LEARNER),
     "averaged": averaged,
-    "catboost": default_of("catboost"),
-    "lightgbm": default_of("lightgbm"),
+    "portfolio": first_of("portfolio"),
+    **{name: default_of(name) for name in DEFAULTS},
     "flaml": flaml,
     "autogluon": autogluon,
     "smac": smac,
 }
-UNTIMED = ("first", "averaged", "catboost", "lightgbm")
+UNTIMED = ("first", "averaged", "portfolio", *DEFAULTS)
 """Contenders that take what they take, whatever time the others have."""
 _IMPORTS = {
     "tune": ("recommend.bo.tuning.artifacts",),
     "HeadstartClassifier": ("recommend.classifier",),
-    "first": ("recommend.code.models", "catboost", "lightgbm", "xgboost"),
-    "averaged": ("recommend.code.models", "catboost", "lightgbm", "xgboost"),
+    **dict.fromkeys(
+        ("first", "averaged", "portfolio"), ("recommend.code.models", "catboost", "lightgbm", "xgboost")
+    ),
     "flaml": ("flaml", "catboost", "lightgbm", "xgboost"),
     "smac": ("smac", "recommend.bo.simulation.peers"),
 }
@@ -341,11 +345,11 @@ def table_of(job: Job) -> Table:
     return Table(job, dataset, train, test, codes)
 
 
-def leave_out_family(dataset: Dataset) -> None:
-    """Let nothing learn from runs on the dataset's family, from here on."""
+def leave_out_family(dataset: Dataset) -> AbstractContextManager[object]:
+    """A context in which nothing learns from runs on the dataset's family."""
     family = list(describe_task(dataset, warehouse=Warehouse.open(STARTER)).left_out)
     # A part of the rows is recognized as a near copy of the table, but not always.
-    vars(ranking_task)["near_copies_in"] = lambda warehouse, part: family  # noqa: ARG005
+    return patch.object(ranking_task, "near_copies_in", lambda warehouse, part: family)  # noqa: ARG005
 
 
 def done(job: Job) -> dict[str, Any]:
@@ -354,12 +358,12 @@ def done(job: Job) -> dict[str, Any]:
     end_with_parent()
     warnings.simplefilter("ignore")
     table = table_of(job)
-    leave_out_family(table.dataset)
     for module in _IMPORTS.get(job.contender, ()):
         __import__(module)
-    began, used = time.monotonic(), processor_seconds()
-    predict = CONTENDERS[job.contender](table)
-    took, used = time.monotonic() - began, processor_seconds() - used
+    with leave_out_family(table.dataset):
+        began, used = time.monotonic(), processor_seconds()
+        predict = CONTENDERS[job.contender](table)
+        took, used = time.monotonic() - began, processor_seconds() - used
     if isinstance(predict, Predicted):
         took, used = predict.seconds, predict.processor
     return {"measures": measured(table, predict()), "took": took, "processor": used}

@@ -49,7 +49,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ingest.reading.dataset_files import DatasetFile, find_datasets
 from metalearners.encoding.scores import oriented
-from metalearners.evaluation.folds import families_of, half_of
+from metalearners.evaluation.folds import Half, families_of, half_of
 from tests.benchmarks.contenders import CONTENDERS, MEASURES, UNTIMED, Job, of_shares
 from tests.benchmarks.report import markdown
 from warehouse.store import STARTER, Warehouse
@@ -109,8 +109,8 @@ def main() -> None:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def chosen_tables(folder: Path, n: int, most_rows: int) -> list[DatasetFile]:
-    """Tables of the reporting half, evenly by rows, in an order drawn at random."""
+def chosen_tables(folder: Path, n: int, most_rows: int, half: Half = "reporting") -> list[DatasetFile]:
+    """Tables of a half, evenly by rows, in an order drawn at random."""
     warehouse = Warehouse.open(STARTER)
     families = families_of(warehouse.run_table(None, ACCURACY, related=False))
     keys = warehouse.sql("SELECT name, dataset FROM datasets").set_index("name")["dataset"]
@@ -119,7 +119,7 @@ def chosen_tables(folder: Path, n: int, most_rows: int) -> list[DatasetFile]:
         file
         for file in find_datasets(folder)
         if rows[(name := Path(file.path).stem)] <= most_rows
-        and half_of(families.get(keys.get(name), name)) == "reporting"
+        and half_of(families.get(keys.get(name), name)) == half
     ]
     usable.sort(key=lambda file: (rows[Path(file.path).stem], str(file.path)))
     places = np.unique(np.linspace(0, len(usable) - 1, min(n, len(usable))).round().astype(int))
