@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -36,7 +35,7 @@ from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.search import search_task
 from recommend.bo.tuning.settings import PICKS, Budget, Search
 from recommend.bo.tuning.setup import Firsts, first_configurations
-from recommend.code.fitting import CALIBRATION
+from recommend.calibration import with_probabilities
 from recommend.labels import labels_of, target_name
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
@@ -248,7 +247,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if len(self.weights_) > 1:
             return ensemble_script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
-        return script(one, dataset, origin, seed=self._seed, calibrated=True, frame=self._table)
+        return script(one, dataset, origin, seed=self._seed, frame=self._table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -316,9 +315,7 @@ def fit_pipeline(
 ) -> Any:
     """A fitted pipeline of a configuration, which gives probabilities."""
     pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
-    if not hasattr(pipeline, "predict_proba"):
-        pipeline = CalibratedClassifierCV(pipeline, **CALIBRATION)
-    return pipeline.fit(features, codes)
+    return with_probabilities(pipeline).fit(features, codes)
 
 
 def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:

@@ -103,6 +103,9 @@ class ResultOptions:
         typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
     ] = None
     code: CodeOption = None
+    average: Annotated[
+        bool, typer.Option("--average", help="With --code: the average of the first three configurations.")
+    ] = False
     ranges: Annotated[
         Path | None,
         typer.Option(
@@ -175,6 +178,8 @@ def recommend(
 
       recommend my.csv --code first.py
 
+      recommend my.csv --code average.py --average
+
       recommend my.csv --flow lightgbm --ranges ranges.json
     """
     console.check_format(results.output, ("table", "json", *TOOLS))
@@ -182,6 +187,8 @@ def recommend(
         raise BadOption("--record needs --verify: nothing else is tried")
     if time.record:
         Warehouse.check_writable(more.warehouse)
+    if results.average and results.code is None:
+        raise BadOption("--average says what --code FILE writes: name a file")
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always is
     result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
@@ -203,9 +210,10 @@ def recommend(
         if results.output == "table":
             print(f"The next recommendation learns from the trials: their runs are in {path}.")
     if results.code is not None:
-        write_text(results.code, result.code())
+        write_text(results.code, result.average_code() if results.average else result.code())
         if results.output == "table":
-            print(f"\n{results.code}: the first configuration as a script that runs without Headstart.")
+            what = "the average" if results.average else "the first configuration"
+            print(f"\n{results.code}: {what} as a script that runs without Headstart.")
     if failure is not None:
         raise Failed(f"no trial succeeded, and none was written to the warehouse: {failure}")
 

@@ -19,6 +19,8 @@ from recommend.explaining.data_checks import Caution
 from recommend.explaining.explanation import Explanation
 from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.ranking.averaging import AveragedRecommendation, average_of
+from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.seeds import SCHEMA
 from warehouse.support.errors import BadOption
@@ -86,6 +88,20 @@ class Recommendation:
     """The explanation; None = not requested."""
 
     @property
+    def average(self) -> AveragedRecommendation | None:
+        """The average of the first configurations; None where there are not two that Headstart builds, or the
+        strategy spreads them over the ranking."""
+        if self.strategy != "top":
+            return None
+        ranked = self.configurations
+        return average_of(
+            [item.configuration for item in ranked],
+            [item.expectation for item in ranked],
+            [item.fit_seconds for item in ranked],
+            self.measure,
+        )
+
+    @property
     def of_others(self) -> list[SearchedFlow]:
         """Flows of the recommended configurations that Headstart does not build."""
         flows = {item.flow.name: item.flow for item in self.configurations}
@@ -111,21 +127,50 @@ class Recommendation:
         if not isinstance(item.flow, Flow):
             raise BadOption(f"Headstart does not build {item.flow.title}, so it has no script")
         origin = Origin(
-            choice=f"Recommended by Headstart, as number {rank} to try, after"
-            f" {counted(self.model.runs, 'runs')} on {counted(self.model.datasets, 'datasets')}.",
+            choice=f"Recommended by Headstart, as number {rank} to try, after {self._learned_from}.",
             expected=self.expected_of(item.configuration),
             measure=self.measure,
         )
         return script(item.configuration, self.dataset, origin)
 
+    def average_code(self) -> str:
+        """Python source that does the same with the average of the first configurations (`average`).
+
+        Raises:
+            BadInput: there is no average, or, as for `code`, no script can read the dataset.
+        """
+        from recommend.code import Origin, ensemble_script
+
+        average = self.average
+        if average is None:
+            raise BadOption(
+                "there is no average to write: it takes two recommendations or more of the strategy top, of"
+                " algorithms that Headstart builds"
+            )
+        origin = Origin(
+            choice=f"The first {len(average.members)} recommended by Headstart, after {self._learned_from}.",
+            expected=self._expected(average.expectation) or "Its value is not predicted.",
+            measure=self.measure,
+        )
+        return ensemble_script(average.members, self.dataset, origin)
+
+    @property
+    def _learned_from(self) -> str:
+        return f"{counted(self.model.runs, 'runs')} on {counted(self.model.datasets, 'datasets')}"
+
     def expected_of(self, configuration: Configuration) -> str:
         """A sentence about the expected value of a configuration, chosen or not."""
         item = next((item for item in self.configurations if item.configuration == configuration), None)
         if item is None:
-            return "It is not among the recommendations, so it has no expected value."
-        promise = item.expectation
+            return "It is not among the recommendations so it has no expected value."
+        return (
+            self._expected(item.expectation)
+            or f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."
+        )
+
+    def _expected(self, promise: PerformanceForecast | None) -> str | None:
         if promise is None:
-            return f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."
+            return None
         interval = f"80 % interval: {promise.low:.3f} to {promise.high:.3f}"
         return f"Expected {self.measure}: {promise.value:.3f} ({interval})."
 
@@ -141,6 +186,7 @@ class Recommendation:
 
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
+        average = self.average
         return {
             "schema": SCHEMA,
             "dataset": {
@@ -181,6 +227,17 @@ class Recommendation:
                 }
                 for item in self.configurations
             ],
+            "average": None
+            if average is None
+            else {
+                "members": [
+                    {"rank": item.rank, "weight": average.members[item.configuration]}
+                    for item in self.configurations
+                    if item.configuration in average.members
+                ],
+                "expectation": None if average.expectation is None else asdict(average.expectation),
+                "fit_seconds": average.fit_seconds,
+            },
             "nearest": [{"dataset": name, "distance": distance} for name, distance in self.nearest],
             "outside": [asdict(size) for size in self.outside],
             "cautions": [asdict(caution) for caution in self.cautions],

@@ -11,6 +11,7 @@ from warehouse.support.errors import UnfitConfiguration, UnreadableInput
 from warehouse.support.files import read_json, write_json
 
 if TYPE_CHECKING:
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.pipeline import Pipeline
 
     from ingest.reading.datasets import Dataset
@@ -42,8 +43,12 @@ def read_seeds(path: str | Path) -> dict[str, Any]:
     return document
 
 
-def build_pipeline(configuration: Mapping[str, Any], dataset: Dataset, *, seed: int = 0) -> Pipeline:
+def build_pipeline(
+    configuration: Mapping[str, Any], dataset: Dataset, *, seed: int = 0
+) -> Pipeline | CalibratedClassifierCV:
     """The unfitted scikit-learn pipeline of one entry of `configurations`, for this dataset's columns.
+
+    It has `predict_proba`: a classifier without probabilities is calibrated (`recommend.calibration`).
 
     Raises:
         BadInput: the entry names an unknown flow, or values that the flow does not allow.
@@ -52,4 +57,6 @@ def build_pipeline(configuration: Mapping[str, Any], dataset: Dataset, *, seed: 
         flow, values = configuration["flow"], configuration["hyperparameters"]
     except (KeyError, TypeError) as error:
         raise UnfitConfiguration("a configuration needs `flow` and `hyperparameters`") from error
-    return get_flow(flow).pipeline(values, dataset.roles, seed=seed)
+    from recommend.calibration import with_probabilities
+
+    return with_probabilities(get_flow(flow).pipeline(values, dataset.roles, seed=seed))

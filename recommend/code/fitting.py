@@ -27,14 +27,15 @@ from ingest.flows.preprocessing import as_text, category_columns
 from ingest.flows.terms import vectorizer
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
+from recommend.calibration import CALIBRATION
 from recommend.code.estimators import SEED, Imports
 from recommend.code.snippets import hold_out
 from recommend.code.syntax import Call, Raw, written
 from warehouse.support.errors import UnfitConfiguration
 from warehouse.vocabulary.configuration import Configuration
 
-CALIBRATION = {"cv": 3, "ensemble": False}
-"""How a classifier without probabilities gets some: arguments of `CalibratedClassifierCV`."""
+LEAST_OF_CLASS = 4
+"""Rows of the smallest class with which a calibration can be cross-validated: a fold leaves three of four."""
 _BALANCED = {"oversampling": "oversampled", "undersampling": "undersampled"}
 """Strategy -> function of a script that chooses rows so."""
 _TAKE_NUMBERS = ("xgboost", "catboost")
@@ -95,9 +96,11 @@ def find_ensemble(
     Raises:
         UnfitConfiguration: a member gives no probabilities, and can't be calibrated either.
     """
-    fittings = [
-        find_fitting(one, dataset, seed=seed, calibrated=True, takes_frames=takes_frames) for one in members
-    ]
+    fittings = [find_fitting(one, dataset, seed=seed, takes_frames=takes_frames) for one in members]
+    for one, fitting in zip(members, fittings, strict=True):
+        if not fitting.gives_probabilities:
+            title = get_flow(one.algorithm).title
+            raise UnfitConfiguration(f"no script can calibrate {title} with its preprocessing or balancing")
     algorithms = [one.algorithm for one in members]
     names = [
         f"{name}_{algorithms[:place].count(name) + 1}" if algorithms.count(name) > 1 else name
@@ -128,17 +131,15 @@ def find_fitting(
     dataset: Dataset,
     *,
     seed: int,
-    calibrated: bool = False,
     takes_frames: bool = False,
 ) -> Fitting:
     """Write the body of `fit` for a configuration and a dataset's columns.
 
-    Args:
-        calibrated: whether a classifier without probabilities is given some (`CALIBRATION`).
-        takes_frames: see `Fitting`.
+    A classifier without probabilities is calibrated (`recommend.calibration`), unless it is fitted step by
+    step or the smallest class has too few rows.
 
-    Raises:
-        UnfitConfiguration: it is to be calibrated, and is no estimator before it is fitted.
+    Args:
+        takes_frames: see `Fitting`.
     """
     flow = get_flow(configuration.algorithm)
     pipeline = flow.pipeline(configuration.values, dataset.roles, seed=seed)
@@ -156,18 +157,15 @@ def find_fitting(
     )
     fitting.imports["Pipeline"] = "sklearn.pipeline"
     columns = _columns(fitting, steps["preprocessing"])
-    calibrated = calibrated and not fitting.gives_probabilities
     if len(steps) == 2 and balancing is None and library is None:
         parts = [("columns", columns), ("classifier", _classifier(fitting, classifier))]
         fitting.add(Call("Pipeline", [parts]), before="model = ")
-        if calibrated:
+        if not fitting.gives_probabilities and min(dataset.target.value_counts()) >= LEAST_OF_CLASS:
             fitting.imports["CalibratedClassifierCV"] = "sklearn.calibration"
             fitting.add(Call("CalibratedClassifierCV", [Raw("model")], CALIBRATION), before="model = ")
             fitting.returns, fitting.gives_probabilities = "CalibratedClassifierCV", True
         fitting.say("return model.fit(X, y)")
         return fitting
-    if calibrated:
-        raise UnfitConfiguration(f"no script can calibrate {flow.title} with its preprocessing or balancing")
     fitting.add(columns, before="columns = ")
     fitting.say("matrix = columns.fit_transform(X, y)")
     fitting.steps.append(("columns", Raw("columns")))

@@ -76,22 +76,20 @@ def script(
     origin: Origin,
     *,
     seed: int = 0,
-    calibrated: bool = False,
     frame: pd.DataFrame | None = None,
 ) -> str:
     """Python source for a configuration of a flow that Headstart builds, on a dataset's columns.
 
     It needs pandas, scikit-learn and the library of the flow. Fitted on the dataset's file it predicts what
-    the flow's own pipeline predicts, with the same seed.
+    the flow's own pipeline predicts, with the same seed; a classifier without probabilities is calibrated.
 
     Args:
-        calibrated: whether a classifier without probabilities is given some (`fitting.CALIBRATION`).
         frame: see `find_reading`.
 
     Raises:
         BadInput: pandas alone can't read the file as it was read here, or Headstart doesn't build the flow.
     """
-    fitting = find_fitting(configuration, dataset, seed=seed, calibrated=calibrated)
+    fitting = find_fitting(configuration, dataset, seed=seed)
     return _script([configuration], dataset, fitting, origin, seed, frame)
 
 

@@ -1,4 +1,4 @@
-"""The average of the first recommendations: which configurations it has, and with which weights.
+"""The average of the first recommendations: its members with their weights, and what to expect of it.
 
 The average of three models' probabilities is better than the first model alone on most datasets, and nothing
 has to be validated for it.
@@ -6,12 +6,40 @@ has to be validated for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from ingest.flows import find_flow
+from metalearners.encoding.links import LINKS
+from metalearners.encoding.scores import oriented
+from recommend.ranking.performance_forecast import PerformanceForecast
+from warehouse.support.arrays import Floats
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import MEASURES
 
 MEMBERS = 3
 """Configurations that are averaged; more gain little and take longer."""
+GAINS: Mapping[str, float] = {
+    "predictive_accuracy": 0.05,
+    "area_under_roc_curve": 0.05,
+    "log_loss": 0.05,
+}
+"""Measure -> gain of the average over the mean of its members, on the scale of the measure's link."""
+
+
+@dataclass(frozen=True)
+class AveragedRecommendation:
+    """The average of the probabilities that several recommended configurations predict."""
+
+    members: Mapping[Configuration, float]
+    """Configuration -> its weight; the weights' sum is 1."""
+    expectation: PerformanceForecast | None
+    """Its expected result in the unit of the measure; None where only scores are known, or the gain of
+    averaging was never measured."""
+    fit_seconds: float | None
+    """Expected seconds of fitting all members on all rows, one after the other; None = unknown."""
 
 
 def weights_of(ranked: Sequence[Configuration]) -> dict[Configuration, float]:
@@ -22,3 +50,57 @@ def weights_of(ranked: Sequence[Configuration]) -> dict[Configuration, float]:
     """
     members = list(dict.fromkeys(ranked))[:MEMBERS]
     return dict.fromkeys(members, 1 / len(members))
+
+
+def average_of(
+    ranked: Sequence[Configuration],
+    expectations: Sequence[PerformanceForecast | None],
+    seconds: Sequence[float | None],
+    measure: str,
+) -> AveragedRecommendation | None:
+    """The average of the first of these configurations; None where there are not two that Headstart builds.
+
+    Args:
+        ranked: (k,) in the order to try them in.
+        expectations: (k,) of a run of each; None where only scores are known.
+        seconds: (k,) of a fit of each; None = unknown.
+    """
+    weights = weights_of(ranked)
+    if len(weights) < 2 or any(find_flow(one.algorithm) is None for one in weights):
+        return None
+    places = [ranked.index(one) for one in weights]
+    known = [promise for place in places if (promise := expectations[place]) is not None]
+    times = [took for place in places if (took := seconds[place]) is not None]
+    shares = np.array([*weights.values()])
+    return AveragedRecommendation(
+        weights,
+        _expectation(known, shares, measure) if len(known) == len(places) and measure in GAINS else None,
+        sum(times) if len(times) == len(places) else None,
+    )
+
+
+def _expectation(
+    members: Sequence[PerformanceForecast], weights: Floats, measure: str
+) -> PerformanceForecast:
+    """Expected result of the average, from those of its members."""
+    link = LINKS[MEASURES[measure].link]
+
+    def averaged(values: Sequence[float]) -> float:
+        """Larger is better."""
+        z = link.to_z(oriented(np.array(values), measure))
+        return float(link.to_values(np.array([weights @ z + GAINS[measure]]))[0])
+
+    value = averaged([one.value for one in members])
+    ends = [averaged([one.low for one in members]), averaged([one.high for one in members])]
+    low, high = sorted(oriented(np.array(ends), measure).tolist())
+    first = members[0]
+    default = (
+        None if first.gain is None else float(oriented(np.array([first.value]), measure)[0]) - first.gain
+    )
+    return PerformanceForecast(
+        float(oriented(np.array([value]), measure)[0]),
+        low,
+        high,
+        None if default is None else value - default,
+        None,
+    )

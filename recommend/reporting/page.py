@@ -15,7 +15,7 @@ from recommend.recommendation import Recommendation
 from recommend.reporting.html.axes import Axis
 from recommend.reporting.html.rendering import render
 from recommend.reporting.sentences import flow_title
-from recommend.reporting.terminal import why
+from recommend.reporting.terminal import average_title, why
 from warehouse.vocabulary.measures import larger_is_better
 
 WIDTH, HEIGHT = 360, 260
@@ -91,6 +91,7 @@ def recommendation_page(recommendation: Recommendation) -> str:
         map=map_of(recommendation),
         most_columns=MOST_COLUMNS,
         why=why,
+        average_title=average_title,
         flow_title=flow_title,
         width=WIDTH,
         height=HEIGHT,

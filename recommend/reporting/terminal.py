@@ -11,7 +11,7 @@ from ingest.flows import get_flow
 from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
-from recommend.ranking.performance_forecast import REFERENCE
+from recommend.ranking.performance_forecast import REFERENCE, PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support import console
@@ -111,16 +111,27 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
         (
             str(item.rank),
             _shortened(item.flow.title),
-            *(_worth(item) if has_units else ()),
+            *(_worth(item.expectation) if has_units else ()),
             *(_scores(item) if scores else ()),
-            "" if item.fit_seconds is None else console.duration(max(item.fit_seconds, 0.1)),
+            _duration(item.fit_seconds),
         )
         for item in result.configurations
     ]
+    average = result.average
+    if average is not None:
+        rows.append(
+            (
+                "",
+                average_title(len(average.members)),
+                *(_worth(average.expectation) if has_units else ()),
+                *("" for _ in scores),
+                _duration(average.fit_seconds),
+            )
+        )
     align = "><" + ">" * (len(header) - 2)
     head, *numbers = (line.rstrip() for line in console.aligned([header, *rows], align))
     lines = [head]
-    for line, item in zip(numbers, result.configurations, strict=True):
+    for line, item in zip(numbers, result.configurations, strict=False):
         values = [f"{name}={console.short(value)}" for name, value in item.configuration.values.items()]
         lines.append(line)
         lines += textwrap.wrap(
@@ -133,7 +144,16 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
             subsequent_indent=_INDENT,
             break_on_hyphens=False,
         )
-    return lines
+    return lines if average is None else [*lines, numbers[-1]]
+
+
+def average_title(members: int) -> str:
+    """What the average of the first configurations is called."""
+    return f"average of 1 {'and' if members == 2 else 'to'} {members}"
+
+
+def _duration(seconds: float | None) -> str:
+    return "" if seconds is None else console.duration(max(seconds, 0.1))
 
 
 def _shortened(title: str) -> str:
@@ -168,9 +188,8 @@ def _place(place: PastRank) -> str:
     return f"{place.place}{ending} of {place.of}"
 
 
-def _worth(item: RankedConfiguration) -> tuple[str, ...]:
+def _worth(promise: PerformanceForecast | None) -> tuple[str, ...]:
     """Cells of the expected value in the measure's unit."""
-    promise = item.expectation
     if promise is None:
         return ("", "", "", "")
     return (
@@ -245,6 +264,12 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
             meanings["fit"] += f"; 80 % take within a factor of {result.fit_factor:.1f}"
     if any(item.beats_first is not None for item in result.configurations):
         meanings["complements 1"] = "not the next best by itself, but likely to do well where 1 does not"
+    if result.average is not None:
+        title = average_title(len(result.average.members))
+        meanings[title] = (
+            "mean of the probabilities that they predict, usually better than 1 alone; --code FILE --average"
+            " writes it as a script"
+        )
     width = max(map(len, meanings))
     return [
         line

@@ -55,7 +55,7 @@ from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
 from recommend.reporting.terminal import in_words
 from tests.benchmarks.promises import PROBABILITIES, ROWS
-from tests.benchmarks.real_fits import PLAN, measures_and_time
+from tests.benchmarks.real_fits import measures_and_time
 from tests.benchmarks.report import markdown
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Positions
@@ -64,6 +64,7 @@ from warehouse.support.journal import Journal
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import ACCURACY
 
+PLAN = Path(__file__).resolve().parents[2] / "ingest" / "plans" / "starter.toml"
 TOP = 3
 FACTOR = 2.0
 """A stated time is right that is at most so many times too long or too short."""

@@ -63,6 +63,33 @@ def test_the_first_configuration_is_written_as_a_script(run: Run, csv: Path, tmp
     assert len(pd.read_csv(predicted)) == 900
 
 
+def test_the_average_is_the_last_line_and_is_written_as_one_script(
+    run: Run, csv: Path, tmp_path: Path
+) -> None:
+    code, out, err = run(csv, "--code", tmp_path / "three.py", "--average")
+    assert (code, err) == (0, "")
+    assert "\n   average of 1 to 3" in out
+    assert "three.py: the average as a script" in out
+    predicted = tmp_path / "predicted.csv"
+    run_scripts([(tmp_path / "three.py", csv, "--predict", csv, "--output", predicted)], tmp_path)
+    assert len(pd.read_csv(predicted)) == 900
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--average",), "--average says what --code FILE writes: name a file"),
+        (("--average", "--top", "1", "--code", "one.py"), "there is no average to write"),
+    ],
+)
+def test_an_average_needs_a_file_and_two_configurations(
+    run: Run, csv: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    code, _, err = run(csv, *arguments)
+    assert code == 2
+    assert complaint in err
+
+
 def test_code_goes_to_python_files(run: Run, csv: Path, tmp_path: Path) -> None:
     code, out, err = run(csv, "--code", tmp_path / "first.txt")
     assert (code, out) == (2, "")

@@ -211,6 +211,10 @@ def test_document_keeps_its_published_schema(small_world: Path, strategy: str) -
     )
     document = json.loads(json.dumps(result.document(), allow_nan=False))
     jsonschema.validate(document, SCHEMA)
+    if strategy == "delta":
+        assert document["average"] is None
+    else:
+        assert document["average"]["members"] == [{"rank": rank, "weight": 1 / 3} for rank in (1, 2, 3)]
 
 
 def test_every_recommended_configuration_builds_and_fits(small_world: Path) -> None:
@@ -219,6 +223,13 @@ def test_every_recommended_configuration_builds_and_fits(small_world: Path) -> N
     for configuration in result.document()["configurations"]:
         pipeline = build_pipeline(configuration, dataset).fit(dataset.features, dataset.target)
         assert pipeline.score(dataset.features, dataset.target) > 0.5
+
+
+def test_every_pipeline_gives_probabilities() -> None:
+    dataset = load_dataset(numbers(60, seed=50))
+    entry = {"flow": "svm", "hyperparameters": get_flow("svm").default()}
+    pipeline = build_pipeline(entry, dataset).fit(dataset.features, dataset.target)
+    assert pipeline.predict_proba(dataset.features).sum(axis=1) == pytest.approx(np.ones(60))
 
 
 @pytest.mark.parametrize("place", [0, -1, 4])

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
+from recommend.calibration import with_probabilities
 from recommend.code import Origin, script
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
@@ -60,8 +61,13 @@ def code_of(flow: str, values: Mapping[str, Value], dataset: Dataset) -> str:
 
 
 def our_predictions(flow: str, values: Mapping[str, Value], dataset: Dataset) -> pd.DataFrame:
-    """What the flow's own pipeline predicts of the rows that it is fitted on, as scripts write it."""
+    """Predictions of the flow's own pipeline for the rows that it is fitted on, as scripts write them.
+
+    A classifier without probabilities is calibrated, unless it is fitted on balanced classes.
+    """
     pipeline = get_flow(flow).pipeline(values, dataset.roles)
+    if "balancing" not in values:
+        pipeline = with_probabilities(pipeline)
     pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
     predicted = pd.DataFrame({"prediction": pipeline.predict(dataset.features)})
     if hasattr(pipeline, "predict_proba"):

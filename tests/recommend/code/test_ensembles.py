@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier
 from threadpoolctl import threadpool_limits
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
-from recommend.code import ensemble_script, script
-from recommend.code.fitting import CALIBRATION
+from recommend.calibration import with_probabilities
+from recommend.code import ensemble_script
 from tests.recommend.code.cases import configuration
 from tests.recommend.code.scripts import ORIGIN, assert_same_predictions, run_scripts
 from warehouse.support.errors import BadInput
@@ -39,9 +38,6 @@ def written(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactor
         code = ensemble_script({configuration(one): w for one, w in members.items()}, dataset, ORIGIN)
         (folder / f"{name}.py").write_text(code, encoding="utf-8")
         calls.append((f"{name}.py", csv, "--predict", csv, "--output", f"{name}.csv"))
-    code = script(configuration("svm"), dataset, ORIGIN, calibrated=True)
-    (folder / "svm.py").write_text(code, encoding="utf-8")
-    calls.append(("svm.py", csv, "--predict", csv, "--output", "svm.csv"))
     calls.append(("of one flow twice.py", csv, "--save", "model.joblib"))
     calls.append(("of one flow twice.py", csv))
     out, complaints = run_scripts(calls, folder)
@@ -51,8 +47,7 @@ def written(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactor
 
 def pipeline(name: str, dataset: Dataset) -> object:
     one = configuration(name)
-    made = get_flow(one.algorithm).pipeline(one.values, dataset.roles)
-    return made if hasattr(made, "predict_proba") else CalibratedClassifierCV(made, **CALIBRATION)
+    return with_probabilities(get_flow(one.algorithm).pipeline(one.values, dataset.roles))
 
 
 def predictions(model: object, dataset: Dataset) -> pd.DataFrame:
@@ -74,14 +69,6 @@ def test_a_script_predicts_the_average_of_our_pipelines(
     members = [(one, pipeline(one, dataset)) for one in ENSEMBLES[name]]
     average = VotingClassifier(members, voting="soft", weights=[*ENSEMBLES[name].values()])
     assert_same_predictions(folder / f"{name}.csv", predictions(average, dataset))
-
-
-def test_a_classifier_without_probabilities_is_calibrated_on_request(
-    dataset: Dataset, written: tuple[Path, str]
-) -> None:
-    folder, complaints = written
-    assert (folder / "svm.csv").is_file(), complaints
-    assert_same_predictions(folder / "svm.csv", predictions(pipeline("svm", dataset), dataset))
 
 
 def test_a_script_of_an_ensemble_cross_validates_and_saves(written: tuple[Path, str]) -> None:
@@ -107,6 +94,7 @@ def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Pa
     ]
 
 
-def test_what_is_no_estimator_before_it_is_fitted_is_not_calibrated(dataset: Dataset) -> None:
+def test_a_member_that_is_no_estimator_before_it_is_fitted_is_refused(dataset: Dataset) -> None:
+    members = {configuration("svm with weights"): 0.5, configuration("decision_tree"): 0.5}
     with pytest.raises(BadInput, match="no script can calibrate RBF support vector machine"):
-        script(configuration("svm with weights"), dataset, ORIGIN, calibrated=True)
+        ensemble_script(members, dataset, ORIGIN)

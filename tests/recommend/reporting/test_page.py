@@ -35,6 +35,7 @@ def test_the_page_says_what_to_try_and_on_what_grounds(recommendation: Recommend
     page = Page(recommendation_page(promised(recommendation, 0.8, 0.75)))
     for text in ("What to try first on mine", "1. Decision tree", "max_depth", "0.800", "+0.100", "75%"):
         assert text in page.text
+    assert "Average of 1 and 2" in page.text
     assert "128 runs" in page.text
     assert page.tags.count("svg") == 2  # intervals and the map
 

@@ -1,0 +1,267 @@
+"""Ours and others on tables left out, with equal time and one processor each.
+
+    pip install flaml==2.7.0
+    python -m tests.benchmarks.equal_time FOLDER --seconds 10,60,600 [--jobs N] [--autogluon PYTHON]
+
+FOLDER holds tables, and an index.csv with their names and targets. Of those whose family is in the half that
+figures are reported on, N are taken, evenly by size; a table that the warehouse does not have is a family of
+its own. A third of each table is held out, several times. Each contender (`tests.benchmarks.contenders`) fits
+the other rows in a process of its own, on one processor that no other job uses. All are told one measure to
+be good at, and judged by three. A contender that comes to no model counts as predicting the classes' shares.
+AutoGluon takes part where `--autogluon` names the Python of an environment that has it, and SMAC from
+`SMAC_SECONDS` on.
+
+Finished fits are kept in the results file: the same command goes on where it was killed, and `--report`
+prints what is there. Tables are taken in an order drawn at random, so that what is there is a fair sample.
+Where others use the machine, `--by-processor` gives FLAML and AutoGluon their time in seconds of the
+processor, so that they lose none; ours always go by the clock.
+
+Notation
+    mean       over the tables of the mean of a table's splits
+    mean rank  among the contenders, on the tables that all of them finished, 1 = best; equal values share one
+    won        tables on which the first contender named was better - on which it was worse, and the share of
+               the former in both
+    p          Wilcoxon's signed-rank test of the same means, two-sided, Holm over the rows of all measures
+    time       of the fit over the time asked: smallest, median, largest
+    busy       seconds of the processor over those of the clock, median: below 1 others had the processor, too
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, replace
+from itertools import product
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+from statsmodels.stats.multitest import multipletests
+
+from ingest.reading.dataset_files import DatasetFile, find_datasets
+from metalearners.encoding.scores import oriented
+from metalearners.evaluation.folds import Half, families_of, half_of
+from tests.benchmarks.contenders import CONTENDERS, MEASURES, UNTIMED, Job, of_shares
+from tests.benchmarks.report import markdown
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.journal import Journal
+from warehouse.vocabulary.measures import ACCURACY, AUC, canonical_measure
+
+SMAC_SECONDS = 600.0
+"""Time from which on SMAC takes part, whose trials are whole cross-validations."""
+PATIENCE = 1800.0
+"""Seconds that a contender gets beyond four times what it was asked for."""
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seconds", default="10,60,600", help="times, separated by commas")
+    parser.add_argument(
+        "--contenders", default=",".join(CONTENDERS), help="the others are compared to the first"
+    )
+    parser.add_argument("--results", type=Path, default=Path("build/equal_time.jsonl"))
+    parser.add_argument("--jobs", type=int, default=1, help="fits at the same time, a processor each")
+    parser.add_argument("--tables", type=int, default=60)
+    parser.add_argument("--most-rows", type=int, default=20_000, help="of a table")
+    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--told", default=AUC, type=canonical_measure, help="measure to be good at")
+    parser.add_argument("--autogluon", default="", metavar="PYTHON", help="of an environment with AutoGluon")
+    parser.add_argument("--by-processor", action="store_true", help="count peers' time by the processor")
+    parser.add_argument("--report", action="store_true", help="fit nothing more")
+    options = parser.parse_args()
+    names = options.contenders.split(",")
+    if unknown := [name for name in names if name not in CONTENDERS]:
+        parser.error(f"unknown contender {unknown[0]!r}; known are {', '.join(CONTENDERS)}")
+    seconds = [float(part) for part in options.seconds.split(",")]
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    journal = Journal(options.results)
+    records = [record for record in journal.records() if record["told"] == options.told]
+    if not options.report:
+        files = chosen_tables(options.folder, options.tables, options.most_rows)
+        jobs = [
+            job
+            for job in all_jobs(files, range(options.splits), seconds, names, options.told)
+            if job.contender != "autogluon" or options.autogluon
+        ]
+        finished = {key_of(record) for record in records}
+        left = [
+            replace(job, autogluon=options.autogluon) for job in jobs if key_of(asdict(job)) not in finished
+        ]
+        for number, record in enumerate(run_all(left, options.jobs), start=1):
+            journal.append(record)
+            records.append(record)
+            print(f"{number} of {len(left)}: {line_of(record)}", flush=True)
+    for time in seconds:
+        report(records, names, time)
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def chosen_tables(folder: Path, n: int, most_rows: int, half: Half = "reporting") -> list[DatasetFile]:
+    """Tables of a half, evenly by rows, in an order drawn at random."""
+    warehouse = Warehouse.open(STARTER)
+    families = families_of(warehouse.run_table(None, ACCURACY, related=False))
+    keys = warehouse.sql("SELECT name, dataset FROM datasets").set_index("name")["dataset"]
+    rows = pd.read_csv(folder / "index.csv", index_col="name")["rows"]
+    usable = [
+        file
+        for file in find_datasets(folder)
+        if rows[(name := Path(file.path).stem)] <= most_rows
+        and half_of(families.get(keys.get(name), name)) == half
+    ]
+    usable.sort(key=lambda file: (rows[Path(file.path).stem], str(file.path)))
+    places = np.unique(np.linspace(0, len(usable) - 1, min(n, len(usable))).round().astype(int))
+    return [usable[places[place]] for place in np.random.default_rng(0).permutation(len(places))]
+
+
+def all_jobs(
+    files: Sequence[DatasetFile],
+    splits: Sequence[int],
+    seconds: Sequence[float],
+    contenders: Sequence[str],
+    told: str,
+) -> Iterator[Job]:
+    """The jobs, all contenders of a split before those of the next one."""
+    for time, split, file, name in product(seconds, splits, files, contenders):
+        if name in UNTIMED:
+            if time == seconds[0]:
+                yield Job(name, str(file.path), file.target, split, 0.0, told, 0)
+        elif name != "smac" or time >= SMAC_SECONDS:
+            yield Job(name, str(file.path), file.target, split, time, told, 0)
+
+
+def key_of(job: dict[str, Any]) -> tuple[str, str, int, float]:
+    return job["contender"], Path(job["table"]).stem, job["split"], job["seconds"]
+
+
+def run_all(jobs: Sequence[Job], at_once: int) -> Iterator[dict[str, Any]]:
+    """A record of each job, each run on a processor that no other one is on."""
+    processors: SimpleQueue[int] = SimpleQueue()
+    for processor in sorted(os.sched_getaffinity(0), reverse=True)[:at_once]:
+        processors.put(processor)
+
+    def run(job: Job) -> dict[str, Any]:
+        processor = processors.get()
+        try:
+            return record_of(replace(job, processor=processor))
+        finally:
+            processors.put(processor)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        for future in as_completed([pool.submit(run, job) for job in jobs]):
+            yield future.result()
+
+
+def record_of(job: Job) -> dict[str, Any]:
+    """What came of a job: its measures and times, or why it failed."""
+    known = {**asdict(job), "table": Path(job.table).stem}
+    command = [sys.executable, "-m", "tests.benchmarks.contenders", json.dumps(asdict(job))]
+    limit = 4 * job.seconds + PATIENCE
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **ONE_THREAD},
+        start_new_session=True,
+    ) as process:
+        try:
+            printed, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return known | {
+                "failed": f"no model after {limit:g} s",
+                "measures": of_shares(job),
+                "took": limit,
+            }
+    if process.returncode != 0:
+        reason = (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+        return known | {"failed": reason, "measures": of_shares(job), "took": None}
+    return known | json.loads(printed.strip().splitlines()[-1])
+
+
+def line_of(record: dict[str, Any]) -> str:
+    values = ", ".join(f"{record['measures'][measure]:.4f}" for measure in MEASURES)
+    took = "" if record.get("took") is None else f" in {record['took']:.1f} s"
+    failed = f" ({record['failed']})" if "failed" in record else ""
+    return f"{record['table']}, split {record['split']}: {record['contender']} {values}{took}{failed}"
+
+
+# ---- report --------------------------------------------------------------------------------------
+
+
+def report(records: Sequence[dict[str, Any]], names: Sequence[str], seconds: float) -> None:
+    """Print how the contenders compare, of those with so much time and those without any."""
+    own = pd.DataFrame([record for record in records if record["seconds"] in (0.0, seconds)])
+    if own.empty:
+        return
+    present = [name for name in names if name in set(own["contender"])]
+    print(f"\n## {seconds:g} s\n")
+    values = {measure: by_table(own, measure, present) for measure in MEASURES}
+    rows = [row for measure, table in values.items() for row in compared(measure, table)]
+    tested = [row["p"] for row in rows if not np.isnan(row["p"])]
+    corrected = iter(multipletests(tested, method="holm")[1] if tested else [])
+    for row in rows:
+        row["p"] = "" if np.isnan(row["p"]) else f"{next(corrected):.2g}"
+    print(markdown(pd.DataFrame(rows)))
+    print(f"\n{markdown(times(own, present, seconds))}")
+
+
+def by_table(records: pd.DataFrame, measure: str, names: Sequence[str]) -> pd.DataFrame:
+    """(tables, contenders) mean over the splits, larger is better."""
+    value = [float(measures[measure]) for measures in records["measures"]]
+    scores = records.assign(score=oriented(np.array(value), measure))
+    return scores.pivot_table("score", "table", "contender").reindex(columns=list(names))
+
+
+def compared(measure: str, scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """A row for each contender."""
+    ours, ranks = scores.columns[0], scores.dropna().rank(axis=1, ascending=False).mean()
+    for name in scores:
+        both = scores[[ours, name]].dropna() if name != ours else scores[[ours]].dropna()
+        gain = (both[ours] - both[name]) if name != ours else pd.Series(dtype=float)
+        won, lost = int((gain > 0).sum()), int((gain < 0).sum())
+        yield {
+            "measure": measure,
+            "": name,
+            "tables": len(both),
+            "mean": f"{abs(both[name].mean()):.4f}",
+            "mean rank": f"{ranks[name]:.2f}",
+            "won": "" if name == ours else f"{won} - {lost} ({won / max(won + lost, 1):.0%})",
+            "p": float(wilcoxon(gain).pvalue) if won + lost else np.nan,
+        }
+
+
+def times(records: pd.DataFrame, names: Sequence[str], seconds: float) -> pd.DataFrame:
+    """What contenders took of the time that was asked of them."""
+    rows = []
+    for name in names:
+        own = records[records["contender"] == name]
+        took = own["took"].dropna() / (seconds if name not in UNTIMED else 1.0)
+        unit = "" if name not in UNTIMED else " s"
+        rows.append(
+            {
+                "": name,
+                "fits": len(own),
+                "without a model": int(own["failed"].notna().sum()) if "failed" in own else 0,
+                "time": f"{took.min():.2f} to {took.median():.2f} to {took.max():.2f}{unit}",
+                "busy": f"{(own['processor'] / own['took']).median():.2f}" if "processor" in own else "",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The benchmark at equal time: which jobs there are, and what its report counts."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ingest.reading.dataset_files import DatasetFile
+from tests.benchmarks.contenders import CONTENDERS, MEASURES, UNTIMED, metric_of
+from tests.benchmarks.equal_time import all_jobs, by_table, compared, times
+
+
+def records(**scores: list[float]) -> pd.DataFrame:
+    """Two splits of each table, a tenth apart."""
+    return pd.DataFrame(
+        {
+            "table": f"t{table}",
+            "contender": name,
+            "split": split,
+            "measures": dict.fromkeys(MEASURES, value + split / 10),
+            "took": 30.0,
+            "processor": 15.0,
+        }
+        for name, values in scores.items()
+        for table, value in enumerate(values)
+        for split in (0, 1)
+    )
+
+
+def test_splits_count_as_one_table_and_equal_values_as_neither_won_nor_lost() -> None:
+    table = by_table(records(tune=[0.5, 0.6, 0.7], flaml=[0.4, 0.6, 0.8]), MEASURES[0], ["tune", "flaml"])
+    ours, theirs = compared(MEASURES[0], table)
+    assert ours["mean"] == "0.6500"
+    assert (theirs["tables"], theirs["won"]) == (3, "1 - 1 (50%)")
+    assert ours["mean rank"] == theirs["mean rank"] == "1.50"
+
+
+def test_a_smaller_loss_is_better() -> None:
+    table = by_table(records(tune=[0.3, 0.4], flaml=[0.5, 0.6]), "log_loss", ["tune", "flaml"])
+    _, theirs = compared("log_loss", table)
+    assert theirs["won"] == "2 - 0 (100%)"
+
+
+def test_times_are_shares_of_what_was_asked() -> None:
+    (row,) = times(records(flaml=[0.5]), ["flaml"], 60.0).to_dict("records")
+    assert (row["time"], row["busy"], row["without a model"]) == ("0.50 to 0.50 to 0.50", "0.50", 0)
+
+
+def test_contenders_without_a_time_run_once_and_smac_from_ten_minutes_on() -> None:
+    files = [DatasetFile(Path("a.csv"), "y")]
+    jobs = list(all_jobs(files, [0], [10.0, 600.0], list(CONTENDERS), MEASURES[0]))
+    number = {name: sum(job.contender == name for job in jobs) for name in CONTENDERS}
+    assert number == {name: 1 if name in (*UNTIMED, "smac") else 2 for name in CONTENDERS}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_peers_have_a_name_for_each_measure(measure: str) -> None:
+    assert np.char.islower([metric_of(measure, 2), metric_of(measure, 3)]).all()

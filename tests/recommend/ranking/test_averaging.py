@@ -1,0 +1,57 @@
+"""The average of the first recommendations."""
+
+import pytest
+
+from recommend.ranking.averaging import MEMBERS, average_of, weights_of
+from recommend.ranking.performance_forecast import PerformanceForecast
+from warehouse.vocabulary.configuration import Configuration
+
+RANKED = [Configuration("random_forest", {"max_features": share / 10}) for share in range(1, 6)]
+FOREIGN = Configuration("my-boosting", {"eta": 0.1})
+
+
+def promised(*values: float, width: float = 0.05, gain: float | None = 0.02) -> list[PerformanceForecast]:
+    return [PerformanceForecast(value, value - width, value + width, gain, 0.7) for value in values]
+
+
+def test_the_first_configurations_count_equally() -> None:
+    assert weights_of(RANKED) == pytest.approx(dict.fromkeys(RANKED[:MEMBERS], 1 / MEMBERS))
+
+
+def test_fewer_configurations_than_members_are_all_averaged() -> None:
+    assert weights_of(RANKED[:1]) == {RANKED[0]: 1.0}
+
+
+@pytest.mark.parametrize(("measure", "better"), [("predictive_accuracy", 1), ("log_loss", -1)])
+def test_the_average_of_equals_is_expected_to_be_better_than_each(measure: str, better: int) -> None:
+    found = average_of(RANKED[:3], promised(0.8, 0.8, 0.8), [1.0, 2.0, 3.0], measure)
+    assert found is not None
+    promise = found.expectation
+    assert promise is not None
+    assert 0 < better * (promise.value - 0.8) < 0.05
+    assert promise.low < promise.value < promise.high
+    default = 0.8 - better * 0.02
+    assert promise.gain == pytest.approx(better * (promise.value - default))
+    assert found.fit_seconds == 6.0
+
+
+def test_the_range_is_that_of_the_members() -> None:
+    found = average_of(RANKED[:2], promised(0.7, 0.8), [None, 1.0], "predictive_accuracy")
+    assert found is not None
+    assert found.expectation is not None
+    assert 0.05 < found.expectation.high - found.expectation.low < 0.12
+    assert found.fit_seconds is None
+
+
+@pytest.mark.parametrize("measure", ["kappa", "predictive_accuracy"])
+def test_nothing_is_expected_where_too_little_is_known(measure: str) -> None:
+    unknown = promised(0.8, 0.8) if measure == "kappa" else [None, None]
+    found = average_of(RANKED[:2], unknown, [1.0, 1.0], measure)
+    assert found is not None
+    assert found.expectation is None
+
+
+@pytest.mark.parametrize("ranked", [RANKED[:1], [RANKED[0], FOREIGN]])
+def test_one_alone_and_what_headstart_does_not_build_are_not_averaged(ranked: list[Configuration]) -> None:
+    unknown = [None] * len(ranked)
+    assert average_of(ranked, unknown, unknown, "predictive_accuracy") is None
