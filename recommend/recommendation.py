@@ -20,7 +20,9 @@ from recommend.explaining.explanation import Explanation
 from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.ranking.target_kinds import target_kind
+from recommend.ranking.worth_installing import WorthInstalling
 from recommend.seeds import SCHEMA
+from warehouse.questions.run_origins import RunOrigins
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
@@ -36,10 +38,9 @@ if TYPE_CHECKING:
 class WarehouseVersion:
     """The warehouse that was learned from, as it was then."""
 
-    location: str
-    is_starter: bool
     version: int
     fingerprint: str
+    origins: RunOrigins
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,9 @@ class Recommendation:
     """Number of configurations that were ranked."""
     not_installed: list[Flow]
     """Flows of the warehouse that were left out because packages that they need are not installed."""
+    worth_installing: WorthInstalling | None
+    """The best configuration of these, if it is expected to be better than the first; None = it is not, or
+    that is unknown."""
     not_built: Mapping[str, str]
     """Key -> title of flows of the warehouse that were left out because Headstart does not build them."""
     fit_factor: float | None
@@ -141,6 +145,7 @@ class Recommendation:
 
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
+        origins = self.warehouse.origins
         return {
             "schema": SCHEMA,
             "dataset": {
@@ -186,6 +191,11 @@ class Recommendation:
             "cautions": [asdict(caution) for caution in self.cautions],
             "explanation": None if self.explanation is None else self.explanation.document(),
             "warehouse": {
+                "path": origins.location,
+                "is_starter": origins.whose == "starter",
+                "starter_runs": origins.of_starter,
+                "own_runs": origins.others,
+                "last_own_run": None if origins.last is None else origins.last.isoformat(),
                 "version": self.warehouse.version,
                 "fingerprint": self.warehouse.fingerprint,
                 "left_out": self.left_out,
@@ -195,6 +205,7 @@ class Recommendation:
                 "not_installed": [flow.name for flow in self.not_installed],
                 "not_built": list(self.not_built),
             },
+            "worth_installing": None if self.worth_installing is None else self.worth_installing.document(),
             "model": self.model.description(),
             **(
                 {"spaces": {flow.name: declaration(flow) for flow in self.of_others}}

@@ -59,7 +59,8 @@ def reached(warehouse: Warehouse, measure: str, half: Half | None) -> pd.DataFra
         for dataset in tested:
             configurations, _ = runs_on(runs, dataset)
             for size, value in known.items():
-                of_size = configurations.take(np.flatnonzero(configurations.setups.isin(value[dataset].index)))
+                has_run = np.flatnonzero(configurations.setups.isin(value[dataset].index))
+                of_size = configurations.take(has_run)
                 for missing, flows in MISSING.items():
                     among = of_size.take(~of_size.algorithms.isin(flows).to_numpy())
                     chosen = among.setups[model.choose(among, metafeatures.loc[dataset], max(TOPS))]

@@ -37,11 +37,11 @@ def found(
 ) -> list[int]:
     """Setups of the candidates."""
     given = np.zeros(len(runs.runs)) if scores is None else np.array(scores)
-    return [int(setup) for setup in find_buildable(runs, given, wanted, rows)]
+    return [int(setup) for setup in find_buildable(runs, given, wanted, rows).here]
 
 
 def test_configurations_are_completed_with_todays_defaults() -> None:
-    (candidate,) = find_buildable(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).values()
+    (candidate,) = find_buildable(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).here.values()
     values = FLOWS["decision_tree"].default() | {"min_samples_leaf": 3}
     assert candidate == Configuration("decision_tree", values)
 
