@@ -4,7 +4,8 @@
     python -m tests.benchmarks.real_tables FOLDER --results results.jsonl [--measure NAME] [--verify S]
 
 FOLDER holds tables, and an index.csv with their names and targets. A third of each table is held out. All
-that is compared sees the other rows only; a recommendation does without runs on the table and on its family.
+that is compared sees the other rows only; a recommendation does without runs on the table and on its family,
+and without flows that need an extra, so that it is that of README's installation.
 Of several candidates the best on a quarter of these rows is taken, trained on all of them. What counts is the
 value of the measure on the rows held out; a candidate that fails counts as predicting the classes' shares.
 
@@ -179,6 +180,8 @@ def first_choices(
     """What is recommended to who has these rows of the dataset, and this time for a race on them."""
     known = gather(describe_task(dataset, part=part, warehouse=warehouse, measure=measure, learner=learner))
     candidates = find_candidates(known)
+    extra = [get_flow(one.algorithm).requires is not None for one in candidates.configurations]
+    candidates = candidates.without(dict.fromkeys(candidates.table.setups[extra], "needs an extra"))
     if verify is not None:
         known = replace(known, trials=race(known, choose_entrants(known, candidates), verify, jobs=1).trials)
     for position in known.predictor.choose(candidates.table, known.metafeatures, TOP):
