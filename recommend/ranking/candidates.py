@@ -1,4 +1,4 @@
-"""Candidates of a ranking: the warehouse's configurations that can be built, or those of other flows."""
+"""Candidates of a ranking: configurations of the warehouse that Headstart can build, or others."""
 
 from __future__ import annotations
 
@@ -31,21 +31,23 @@ class Candidates:
     configurations: Sequence[Configuration]
     """(n,) in today's terms."""
     failures: Mapping[str, str]
-    """Setup -> outcome of the configurations that are left out because they only failed on the dataset."""
+    """Setup -> outcome of the configurations that are left out because each run on the dataset failed."""
     to_install: Mapping[str, Configuration]
-    """Setup -> configuration of those that are left out because the package of their flow is not
-    installed."""
+    """Setup -> configuration of a flow that is left out because its package is not installed."""
 
     def __len__(self) -> int:
         return len(self.table)
 
     @property
     def flows_to_install(self) -> list[Flow]:
-        """The flows of these."""
+        """The flows whose package is not installed."""
         return [get_flow(name) for name in dict.fromkeys(one.algorithm for one in self.to_install.values())]
 
     def without(self, failures: Mapping[str, str]) -> Candidates:
-        """The candidates but for those with these setups, whose outcomes are given.
+        """The candidates without some.
+
+        Args:
+            failures: setup -> outcome of the candidates to leave out.
 
         Raises:
             TooFewRuns: none is left.
@@ -59,25 +61,30 @@ class Candidates:
 
 
 def find_candidates(known: Knowledge) -> Candidates:
-    """Those that can be built and have not only failed on the dataset.
+    """All configurations that can be built here and have not failed in each run on the dataset.
 
     Raises:
         TooFewRuns: there is none.
     """
     task = known.task
     buildable, to_install = find_buildable(known.runs, known.scores, set(task.flows), len(task.part.features))
-    # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
-    names = {
-        setup: {setup, setup_of(one)} & known.failures.keys()
-        for setup, one in buildable.items()
-        if known.failures
-    }
-    failures = {setup: known.failures[min(own)] for setup, own in names.items() if own}
+    failures = _failures_of(buildable, known.failures)
     found = {setup: one for setup, one in buildable.items() if setup not in failures}
     if not found:
         raise TooFewRuns(f"all {len(failures)} candidate configurations failed on this dataset")
     table = known.runs.configurations.of_setups(found)
+    failed = _failures_of(to_install, known.failures)
+    to_install = {setup: one for setup, one in to_install.items() if setup not in failed}
     return Candidates(table, [*found.values()], failures, to_install)
+
+
+def _failures_of(configurations: Mapping[str, Configuration], failures: Mapping[str, str]) -> dict[str, str]:
+    """Setup -> outcome of those of `configurations` (by setup) that have failed."""
+    if not failures:
+        return {}
+    # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
+    names = {setup: {setup, setup_of(one)} & failures.keys() for setup, one in configurations.items()}
+    return {setup: failures[min(own)] for setup, own in names.items() if own}
 
 
 def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:

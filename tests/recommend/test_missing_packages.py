@@ -11,8 +11,15 @@ import pytest
 import recommend.bo.cli
 from ingest.flows import FLOWS, installed_flows
 from ingest.reading.datasets import load_dataset
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
+from ingest.running.rows import Run as Trial
+from ingest.running.rows import description_tables, run_tables
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.cli import main
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import gather
+from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from tests.commands import Run
 from tests.recommend.conftest import numbers
@@ -157,3 +164,15 @@ def test_searches_are_of_the_installed_flows(run: Run, csv: Path, monkeypatch: p
     monkeypatch.setattr(recommend.bo.cli, "tune", asked)
     assert run(recommend.bo.cli.main, "--dataset", csv)[0] == 2
     assert searched == [installed_flows()]
+
+
+def test_what_failed_on_the_dataset_would_not_come_first(small_world: Path, tmp_path: Path) -> None:
+    """Of the missing decision trees one ended in a time limit, and the others were not run."""
+    dataset = load_dataset(numbers(900, seed=50))
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    before = find_candidates(gather(describe_task(dataset, warehouse=world, leave_out=False))).to_install
+    failed = next(iter(before.values()))
+    ended = [(Trial(failed, "mine/cv3", "run 1"), Evaluation(Outcome.timeout, 60.0))]
+    world.write(description_tables(dataset) | run_tables(dataset, ended, "cv3"), source="tune")
+    after = find_candidates(gather(describe_task(dataset, warehouse=world, leave_out=False))).to_install
+    assert [*before.values()] == [failed, *after.values()]

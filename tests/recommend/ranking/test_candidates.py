@@ -88,3 +88,12 @@ def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest
     assert found(runs, rows=500) == [0, 1]
     assert found(runs, rows=501) == [1]
     assert found(run_once(tree()), rows=501) == [0]
+
+
+def test_configurations_whose_package_is_missing_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], requires="no_such_package"))
+    buildable = find_buildable(run_once(tree(), neighbours(3)), np.zeros(2), ANY, 1000)
+    assert [int(setup) for setup in buildable.here] == [1]
+    assert [int(setup) for setup in buildable.to_install] == [0]
+    wanted = find_buildable(run_once(tree(), neighbours(3)), np.zeros(2), {"k_nearest_neighbors"}, 1000)
+    assert not wanted.to_install
