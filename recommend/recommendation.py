@@ -22,7 +22,9 @@ from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.ranking.averaging import AveragedRecommendation, average_of
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
+from recommend.ranking.worth_installing import WorthInstalling
 from recommend.seeds import SCHEMA
+from warehouse.questions.run_origins import RunOrigins
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
@@ -38,10 +40,9 @@ if TYPE_CHECKING:
 class WarehouseVersion:
     """The warehouse that was learned from, as it was then."""
 
-    location: str
-    is_starter: bool
     version: int
     fingerprint: str
+    origins: RunOrigins
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,9 @@ class Recommendation:
     """Number of configurations that were ranked."""
     not_installed: list[Flow]
     """Flows of the warehouse that were left out because packages that they need are not installed."""
+    worth_installing: WorthInstalling | None
+    """The best configuration of these, if it is expected to be better than the first; None = it is not, or
+    that is unknown."""
     not_built: Mapping[str, str]
     """Key -> title of flows of the warehouse that were left out because Headstart does not build them."""
     fit_factor: float | None
@@ -187,6 +191,7 @@ class Recommendation:
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
         average = self.average
+        origins = self.warehouse.origins
         return {
             "schema": SCHEMA,
             "dataset": {
@@ -243,6 +248,11 @@ class Recommendation:
             "cautions": [asdict(caution) for caution in self.cautions],
             "explanation": None if self.explanation is None else self.explanation.document(),
             "warehouse": {
+                "path": origins.location,
+                "is_starter": origins.whose == "starter",
+                "starter_runs": origins.of_starter,
+                "own_runs": origins.others,
+                "last_own_run": None if origins.last is None else origins.last.isoformat(),
                 "version": self.warehouse.version,
                 "fingerprint": self.warehouse.fingerprint,
                 "left_out": self.left_out,
@@ -252,6 +262,7 @@ class Recommendation:
                 "not_installed": [flow.name for flow in self.not_installed],
                 "not_built": list(self.not_built),
             },
+            "worth_installing": None if self.worth_installing is None else self.worth_installing.document(),
             "model": self.model.description(),
             **(
                 {"spaces": {flow.name: declaration(flow) for flow in self.of_others}}

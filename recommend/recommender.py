@@ -23,13 +23,14 @@ from recommend.explaining.explanation import explain as explain_choice
 from recommend.explaining.known_sizes import SIZES, outside_of_known
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for, scores_on
-from recommend.ranking.candidates import Candidates, find_candidates, flow_of, flows_to_install, not_built
+from recommend.ranking.candidates import Candidates, find_candidates, flow_of, not_built
 from recommend.ranking.choice import STRATEGIES, Chosen, Forecast, choose, forecast
 from recommend.ranking.knowledge import Knowledge, gather
 from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import describe_task
+from recommend.ranking.worth_installing import worth_installing
 from recommend.recommendation import Recommendation, WarehouseVersion
-from warehouse.store import STARTER, Warehouse
+from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
@@ -128,6 +129,7 @@ def recommended(
     with one_thread():
         expected = forecast(known, candidates)
         chosen = choose(known, expected, top, strategy, budget)
+        better = worth_installing(known, candidates, expected, chosen, budget)
         evidence = evidence_for(known)
         ranked = _ranked(known, expected, chosen, evidence)
     task, trials = known.task, 0 if known.trials is None else len(known.trials)
@@ -145,11 +147,14 @@ def recommended(
         near_copies=[name for key, name in task.left_out.items() if key not in task.same],
         trials=trials,
         failed=Counter(candidates.failures.values()),
-        warehouse=_version_of(task.warehouse),
+        warehouse=WarehouseVersion(
+            task.warehouse.version, task.warehouse.fingerprint, task.warehouse.origins()
+        ),
         model=known.model,
         predictor=known.predictor,
         candidates=len(candidates),
-        not_installed=flows_to_install(known.runs, set(task.flows)),
+        not_installed=candidates.flows_to_install,
+        worth_installing=better,
         not_built={} if task.flows else not_built(known.runs, candidates.configurations),
         fit_factor=expected.fits.factor,
         verification=verification,
@@ -190,11 +195,6 @@ def _ranked(
             )
         )
     return ranked
-
-
-def _version_of(warehouse: Warehouse) -> WarehouseVersion:
-    is_starter = warehouse.path == STARTER
-    return WarehouseVersion(warehouse.location, is_starter, warehouse.version, warehouse.fingerprint)
 
 
 def _verified(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from warehouse.questions.queries import RunAnswers, RunTable, TimedFits
+    from warehouse.questions.run_origins import RunOrigins, Whose
     from warehouse.storage.object_storage import RemoteWarehouse
 
     Rows = Mapping[str, pa.Table] | Mapping[str, pd.DataFrame] | Mapping[str, pa.Table | pd.DataFrame]
@@ -157,6 +158,22 @@ class Warehouse:
     def read_only(self) -> bool:
         """Whether `write` is refused: the starter, an older version, a directory that we may not write to."""
         return self._why_read_only() is not None
+
+    def origins(self) -> RunOrigins:
+        """How its runs differ from the bundled starter's; commands say so where they learn from it."""
+        from warehouse.questions.run_origins import RunOrigins, run_origins
+
+        if self.path == STARTER:
+            (n,) = self.arrow("SELECT count(*) AS n FROM runs WHERE outcome = 'success'")["n"].to_pylist()
+            return RunOrigins(self.location, "starter", n, n, 0, None)
+        ingests: list[str] = []
+        files: list[str] = []
+        if _is_warehouse(STARTER):
+            starter = Warehouse.open(STARTER)
+            ingests = starter._history.ingests["ingest"].to_pylist()
+            files = starter._snapshot.files("runs")
+        whose: Whose = "user" if self.path == user_directory() else "other"
+        return run_origins(self.arrow, ingests, files, self.location, whose)
 
     def sql(self, query: str, parameters: Parameters = None) -> pd.DataFrame:
         """Rows of a SELECT over the tables of `vocabulary.schema`; raises `BadInput` if it is invalid."""

@@ -59,7 +59,7 @@ class Flow(SearchedFlow):
     encoding: Encoding = "indicators"
     """Encoding of categories for the estimator."""
     requires: str | None = None
-    """Package that it needs beyond those that every installation has."""
+    """The package that it needs and not every installation has; the extra that installs it has its name."""
     beyond_openml: tuple[str, ...] = ()
     """Hyperparameters that runs of these OpenML flows leave at their default."""
     rows_needed: Callable[[Values], int] = lambda _: 2
@@ -104,12 +104,15 @@ class Flow(SearchedFlow):
         """Whether the package that it needs is there; nothing is imported to find out."""
         return self.requires is None or find_spec(self.requires) is not None
 
+    @property
+    def installation(self) -> str:
+        """The command that installs the package that it needs."""
+        return f"pip install 'headstart[{self.requires}]'"
+
     def refuse_if_not_installed(self) -> None:
         """Raise `BadInput` where the package that it needs is missing."""
         if not self.installed:
-            raise MissingPackage(
-                f"{self.title} needs the package {self.requires}: pip install 'headstart[boosting]'"
-            )
+            raise MissingPackage(f"{self.title} needs the package {self.requires}: {self.installation}")
 
     def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
         """The search space.

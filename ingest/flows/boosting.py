@@ -161,7 +161,6 @@ catboost = Flow(
     ),
     estimator=_catboost,
     encoding="codes",
-    requires="catboost",
 )
 hist_gradient_boosting = Flow(
     name="hist_gradient_boosting",

@@ -13,7 +13,8 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 for _module in (
-    *(name for name in ("catboost", "xgboost") if find_spec(name) is not None),
+    "catboost",
+    *(["xgboost"] if find_spec("xgboost") is not None else []),
     "lightgbm",
     "sklearn.compose",
     "sklearn.ensemble",

@@ -1,14 +1,15 @@
-"""Candidates of a ranking: the warehouse's configurations that can be built, or those of other flows."""
+"""Candidates of a ranking: configurations of the warehouse that Headstart can build, or others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ingest.flows import Flow, find_flow
+from ingest.flows import Flow, find_flow, get_flow
 from ingest.keys import setup_of
 from recommend.ranking.knowledge import Knowledge
 from warehouse.questions.queries import RunTable
@@ -30,13 +31,23 @@ class Candidates:
     configurations: Sequence[Configuration]
     """(n,) in today's terms."""
     failures: Mapping[str, str]
-    """Setup -> outcome of the configurations that are left out because they only failed on the dataset."""
+    """Setup -> outcome of the configurations that are left out because each run on the dataset failed."""
+    to_install: Mapping[str, Configuration]
+    """Setup -> configuration of a flow that is left out because its package is not installed."""
 
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def flows_to_install(self) -> list[Flow]:
+        """The flows whose package is not installed."""
+        return [get_flow(name) for name in dict.fromkeys(one.algorithm for one in self.to_install.values())]
+
     def without(self, failures: Mapping[str, str]) -> Candidates:
-        """The candidates but for those with these setups, whose outcomes are given.
+        """The candidates without some.
+
+        Args:
+            failures: setup -> outcome of the candidates to leave out.
 
         Raises:
             TooFewRuns: none is left.
@@ -45,28 +56,35 @@ class Candidates:
         if not len(kept):
             raise TooFewRuns("all candidate configurations failed on this dataset")
         left = [self.configurations[place] for place in kept.tolist()]
-        return Candidates(self.table.take(kept), left, {**self.failures, **failures})
+        table = self.table.take(kept)
+        return replace(self, table=table, configurations=left, failures={**self.failures, **failures})
 
 
 def find_candidates(known: Knowledge) -> Candidates:
-    """Those that can be built and have not only failed on the dataset.
+    """All configurations that can be built here and have not failed in each run on the dataset.
 
     Raises:
         TooFewRuns: there is none.
     """
     task = known.task
-    buildable = find_buildable(known.runs, known.scores, set(task.flows), len(task.part.features))
-    # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
-    names = {
-        setup: {setup, setup_of(one)} & known.failures.keys()
-        for setup, one in buildable.items()
-        if known.failures
-    }
-    failures = {setup: known.failures[min(own)] for setup, own in names.items() if own}
+    buildable, to_install = find_buildable(known.runs, known.scores, set(task.flows), len(task.part.features))
+    failures = _failures_of(buildable, known.failures)
     found = {setup: one for setup, one in buildable.items() if setup not in failures}
     if not found:
         raise TooFewRuns(f"all {len(failures)} candidate configurations failed on this dataset")
-    return Candidates(known.runs.configurations.of_setups(found), [*found.values()], failures)
+    table = known.runs.configurations.of_setups(found)
+    failed = _failures_of(to_install, known.failures)
+    to_install = {setup: one for setup, one in to_install.items() if setup not in failed}
+    return Candidates(table, [*found.values()], failures, to_install)
+
+
+def _failures_of(configurations: Mapping[str, Configuration], failures: Mapping[str, str]) -> dict[str, str]:
+    """Setup -> outcome of those of `configurations` (by setup) that have failed."""
+    if not failures:
+        return {}
+    # The warehouse may know a configuration by the setup of another flow, such as OpenML's.
+    names = {setup: {setup, setup_of(one)} & failures.keys() for setup, one in configurations.items()}
+    return {setup: failures[min(own)] for setup, own in names.items() if own}
 
 
 def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
@@ -78,10 +96,16 @@ def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
     return find_flow(algorithm) or runs.searched_flow(algorithm)
 
 
-def find_buildable(
-    runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int
-) -> dict[str, Configuration]:
-    """Setup -> configuration in today's terms, of those that build here and can be fitted on half of `rows`.
+class Buildable(NamedTuple):
+    """Configurations that Headstart builds, in today's terms, by their setups in the warehouse."""
+
+    here: dict[str, Configuration]
+    to_install: dict[str, Configuration]
+    """Those of flows whose package is not installed."""
+
+
+def find_buildable(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int) -> Buildable:
+    """The configurations that can be built and be fitted on half of `rows`.
 
     Flows that take too long on so many rows are left out where there are others. A configuration that two
     flows of one algorithm share is taken once. At most `MOST_CANDIDATES` are taken of an algorithm, those
@@ -96,12 +120,13 @@ def find_buildable(
             a recommended configuration works, too.
 
     Raises:
-        BadInput: there is none.
+        BadInput: none can be built here.
     """
     best = pd.Series(scores).groupby(runs.runs["setup"].to_numpy()).max().sort_values(ascending=False)
     found: dict[str, Configuration] = {}
     others: dict[str, Configuration] = {}
     slow: dict[str, Configuration] = {}
+    to_install: dict[str, Configuration] = {}
     seen: set[Configuration] = set()
     table = runs.configurations.of_setups(best.index)
     for algorithm in table.algorithms.unique():
@@ -112,8 +137,8 @@ def find_buildable(
         if flow is None:
             others |= dict(zip(part.setups, part.configurations(), strict=True))
             continue
-        if not flow.installed:
-            continue
+        is_slow = flow.most_rows is not None and rows > flow.most_rows
+        kind = to_install if not flow.installed else slow if is_slow else found
         for setup, configuration in zip(part.setups, part.configurations(), strict=True):
             try:
                 current = Configuration(flow.name, flow.current(configuration.values))
@@ -121,15 +146,14 @@ def find_buildable(
                 continue  # a value that no longer exists
             if current not in seen and flow.rows_needed(current.values) <= rows // 2:
                 seen.add(current)
-                is_slow = flow.most_rows is not None and rows > flow.most_rows
-                (slow if is_slow else found)[setup] = current
+                kind[setup] = current
     found = found or slow
     if wanted or not found:
         found |= others
     if not found:
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
         raise TooFewRuns(f"the warehouse has no configuration{of_wanted} that Headstart can build")
-    return found
+    return Buildable(found, to_install)
 
 
 def not_built(runs: RunTable, chosen_from: Iterable[Configuration]) -> dict[str, str]:
@@ -143,13 +167,3 @@ def not_built(runs: RunTable, chosen_from: Iterable[Configuration]) -> dict[str,
         for name in map(str, runs.configurations.algorithms.unique())
         if find_flow(name) is None and name not in among
     }
-
-
-def flows_to_install(runs: RunTable, wanted: set[str]) -> list[Flow]:
-    """Flows of `runs` that would be candidates if the packages that they need were there."""
-    flows = (find_flow(str(algorithm)) for algorithm in runs.configurations.algorithms.unique())
-    return [
-        flow
-        for flow in flows
-        if flow is not None and not flow.installed and (not wanted or flow.name in wanted)
-    ]

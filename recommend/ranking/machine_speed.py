@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 
@@ -11,12 +12,13 @@ _REFERENCE = 0.0185
 """Seconds of processor time of the fit below on the machines of the starter's runs."""
 
 
+@cache
 def slowness() -> float:
     """Factor by which a fit takes longer here than on the machines of the starter's runs.
 
-    Measured by fitting a decision tree to noise, in less than a tenth of a second, and rounded to powers of
-    the square root of 2: predicted times are no better, and recommendations should not change from one call
-    to the next.
+    Measured once in a process, by fitting a decision tree to noise for less than a tenth of a second, and
+    rounded to powers of the square root of 2: predicted times are no better, and recommendations should not
+    change from one call to the next.
     """
     from sklearn.tree import DecisionTreeClassifier
 

@@ -57,15 +57,12 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
     lines += [f"Note: {dataset.note}."] if dataset.note else []
     about_measure = target.measure_remark(dataset, result.measure) if is_default_measure else None
     lines += [about_measure] if about_measure else []
-    where = "the bundled starter" if result.warehouse.is_starter else result.warehouse.location
     lines.append(
         f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
-        f" of {where}; {counted(result.candidates, 'configurations')} ranked."
+        f" of {result.warehouse.origins.in_words()}; {counted(result.candidates, 'configurations')} ranked."
     )
     lines += _known_already(result)
-    if result.not_installed:
-        titles = ", ".join(flow.title for flow in result.not_installed)
-        lines.append(f"Not installed, so not recommended: {titles} (pip install 'headstart[boosting]').")
+    lines += _not_installed(result)
     if result.not_built:
         titles = ", ".join(result.not_built.values())
         lines.append(f"Not built by Headstart, so recommended only with --flow: {titles}.")
@@ -80,6 +77,16 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
         if not (caution.kind == "imbalance" and about_measure)
     ]
     return lines
+
+
+def _not_installed(result: Recommendation) -> list[str]:
+    """At most one line about packages that are missing: what they would bring, where that is known."""
+    if result.worth_installing is not None:
+        return [result.worth_installing.in_words()]
+    if not result.not_installed or result.configurations[0].expectation is not None:
+        return []
+    missing = ", ".join(f"{flow.title} ({flow.installation})" for flow in result.not_installed)
+    return [f"Not installed, so not recommended: {missing}."]
 
 
 def _known_already(result: Recommendation) -> list[str]:

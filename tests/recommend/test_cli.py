@@ -43,6 +43,20 @@ def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path
     assert "max_depth=" in out
 
 
+def test_the_warehouse_that_was_learned_from_is_named_with_what_sets_it_apart(
+    run: Run, csv: Path, small_world: Path
+) -> None:
+    origins = Warehouse.open(small_world).origins()
+    assert origins.in_words().startswith(f"the warehouse {small_world} (128 runs, none of the starter's")
+    assert f"on 8 datasets of {origins.in_words()}; 16 configurations ranked." in run(csv)[1]
+    document = json.loads(run(csv, "--format", "json")[1])["warehouse"]
+    assert document["path"] == str(small_world)
+    assert (document["is_starter"], document["starter_runs"], document["own_runs"]) == (False, 0, 128)
+    assert document["last_own_run"] == str(origins.last)
+    of_starter = json.loads(run(csv, "--warehouse", STARTER, "--format", "json")[1])["warehouse"]
+    assert (of_starter["is_starter"], of_starter["own_runs"], of_starter["last_own_run"]) == (True, 0, None)
+
+
 def test_the_dataset_is_named_by_place_or_by_option(run: Run, csv: Path) -> None:
     assert run(csv, "--top", "1") == run("--dataset", csv, "--top", "1")
     for arguments, complaint in (

@@ -11,18 +11,27 @@ import pytest
 import recommend.bo.cli
 from ingest.flows import FLOWS, installed_flows
 from ingest.reading.datasets import load_dataset
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
+from ingest.running.rows import Run as Trial
+from ingest.running.rows import description_tables, run_tables
 from recommend.bo.tuning import Budget, Search, tune
 from recommend.cli import main
+from recommend.ranking.candidates import find_candidates
+from recommend.ranking.knowledge import gather
+from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from tests.commands import Run
 from tests.recommend.conftest import numbers
+from tests.recommend.reporting.html.pages import Page
 from tests.recommend.test_recommender import SCHEMA
-from warehouse.store import Warehouse
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
+EXAMPLE = str(Path(recommend.__file__).parent / "examples" / "subscribers.csv")
 MISSING = "decision_tree"
 """What the small world recommends for `csv`."""
-REASON = "Decision tree needs the package no_such_package: pip install 'headstart[boosting]'"
+REASON = "Decision tree needs the package no_such_package: pip install 'headstart[no_such_package]'"
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +56,83 @@ def test_the_table_says_so_in_one_line(run: Run, csv: Path) -> None:
     code, out, err = run(main, "--dataset", csv)
     assert (code, err) == (0, "")
     (line,) = [line for line in out.splitlines() if "Decision tree" in line]
-    assert line == ("Not installed, so not recommended: Decision tree (pip install 'headstart[boosting]').")
+    assert line == (
+        "Not installed, so not recommended: Decision tree (pip install 'headstart[no_such_package]')."
+    )
 
 
 def test_the_json_says_so(run: Run, csv: Path) -> None:
     _, out, _ = run(main, "--dataset", csv, "--format", "json")
     document = json.loads(out)
     assert document["warehouse"]["not_installed"] == [MISSING]
+    assert document["worth_installing"] is None
     jsonschema.validate(document, SCHEMA)
+
+
+# What a package would bring, on the bundled starter, which knows enough datasets to expect values
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have the package of a flow missing."""
+
+    def remove(flow: str) -> None:
+        monkeypatch.setitem(FLOWS, flow, replace(FLOWS[flow], requires="no_such_package"))
+
+    return remove
+
+
+def test_a_package_that_would_bring_something_better_is_named_with_what_that_is(
+    run_command: Run, tmp_path: Path, missing: Callable[[str], None]
+) -> None:
+    dataset, starter = load_dataset(EXAMPLE), Warehouse.open(STARTER)
+    first = rank(dataset, warehouse=starter, top=1).configurations[0]
+    missing(first.flow.name)
+    code, out, _ = run_command(main, EXAMPLE, "--warehouse", STARTER, "--report", tmp_path / "page.html")
+    assert code == 0
+    better = rank(dataset, warehouse=starter).worth_installing
+    assert better is not None
+    assert first.expectation is not None
+    assert better.configuration == first.configuration
+    assert better.expected == pytest.approx(first.expectation.value)
+    line = (
+        f"With {first.flow.title} installed (pip install 'headstart[no_such_package]') the first would be"
+        f" {first.flow.title}: expected {better.expected:.3f}, {better.improvement:+.3f}."
+    )
+    assert line in out.splitlines()
+    assert line in Page((tmp_path / "page.html").read_text(encoding="utf-8")).text
+    assert "Not installed" not in out
+
+
+def test_the_json_says_what_it_would_bring(missing: Callable[[str], None]) -> None:
+    dataset, starter = load_dataset(EXAMPLE), Warehouse.open(STARTER)
+    missing("catboost")
+    for measure, better in (("predictive_accuracy", 1), ("log_loss", -1)):
+        document = rank(dataset, warehouse=starter, measure=measure).document()
+        jsonschema.validate(document, SCHEMA)
+        said = document["worth_installing"]
+        assert (said["algorithm"], said["package"]) == ("catboost", "no_such_package")
+        apart = said["expected"] - document["configurations"][0]["expectation"]["value"]
+        assert said["improvement"] == pytest.approx(better * apart)
+        assert said["improvement"] > 0
+
+
+def test_a_package_that_would_bring_nothing_is_not_spoken_of(run_command: Run) -> None:
+    """On the bundled starter the missing decision tree is not the first choice."""
+    document = rank(load_dataset(EXAMPLE), warehouse=Warehouse.open(STARTER)).document()
+    assert document["warehouse"]["not_installed"] == [MISSING]
+    assert document["worth_installing"] is None
+    assert "Decision tree" not in run_command(main, EXAMPLE, "--warehouse", STARTER)[1]
+
+
+def test_what_does_not_fit_into_the_budget_would_bring_nothing(missing: Callable[[str], None]) -> None:
+    """Half of the time of its fit is too little for it, and enough for others."""
+    dataset, starter = load_dataset(EXAMPLE), Warehouse.open(STARTER)
+    first = rank(dataset, warehouse=starter, top=1).configurations[0]
+    missing(first.flow.name)
+    assert first.fit_seconds is not None
+    found = rank(dataset, warehouse=starter, top=1, budget=first.fit_seconds / 2).worth_installing
+    assert found is None or found.configuration != first.configuration
 
 
 @pytest.mark.parametrize("command", [main, recommend.bo.cli.main])
@@ -86,3 +164,15 @@ def test_searches_are_of_the_installed_flows(run: Run, csv: Path, monkeypatch: p
     monkeypatch.setattr(recommend.bo.cli, "tune", asked)
     assert run(recommend.bo.cli.main, "--dataset", csv)[0] == 2
     assert searched == [installed_flows()]
+
+
+def test_what_failed_on_the_dataset_would_not_come_first(small_world: Path, tmp_path: Path) -> None:
+    """Of the missing decision trees one ended in a time limit, and the others were not run."""
+    dataset = load_dataset(numbers(900, seed=50))
+    world = Warehouse.open(small_world).export(tmp_path / "world")
+    before = find_candidates(gather(describe_task(dataset, warehouse=world, leave_out=False))).to_install
+    failed = next(iter(before.values()))
+    ended = [(Trial(failed, "mine/cv3", "run 1"), Evaluation(Outcome.timeout, 60.0))]
+    world.write(description_tables(dataset) | run_tables(dataset, ended, "cv3"), source="tune")
+    after = find_candidates(gather(describe_task(dataset, warehouse=world, leave_out=False))).to_install
+    assert [*before.values()] == [failed, *after.values()]

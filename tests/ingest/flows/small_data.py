@@ -1,4 +1,4 @@
-"""Small tables that flows are fitted on, and the flows whose packages may be missing."""
+"""Small tables that flows are fitted on, and the flows whose packages are there."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -10,8 +10,8 @@ from ingest.reading.column_types.roles import Role
 
 
 def where_installed(names: Iterable[str]) -> list[str]:
-    """Those of the flows or libraries whose package is there: XGBoost and CatBoost may be missing."""
-    return [name for name in names if name not in ("xgboost", "catboost") or find_spec(name) is not None]
+    """Those of the flows or libraries whose package is there: XGBoost may be missing."""
+    return [name for name in names if name != "xgboost" or find_spec(name) is not None]
 
 
 def numbers(rows: int = 200, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:

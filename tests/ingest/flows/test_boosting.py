@@ -74,7 +74,8 @@ def test_default_booster_predicts_as_the_library_does(flow: str) -> None:
 @each("classes", [2, 3])
 def test_automatic_learning_rate_is_catboosts_own(classes: int, early_stopping: bool) -> None:
     """CatBoost takes another rate where it is given validation rows."""
-    CatBoostClassifier = pytest.importorskip("catboost").CatBoostClassifier
+    from catboost import CatBoostClassifier
+
     X, codes = numbers(150, classes)
     frame, roles = as_frame(X)
     values = {"iterations": 50, "early_stopping": early_stopping, "grow_policy": "Depthwise"}

@@ -37,11 +37,11 @@ def found(
 ) -> list[int]:
     """Setups of the candidates."""
     given = np.zeros(len(runs.runs)) if scores is None else np.array(scores)
-    return [int(setup) for setup in find_buildable(runs, given, wanted, rows)]
+    return [int(setup) for setup in find_buildable(runs, given, wanted, rows).here]
 
 
 def test_configurations_are_completed_with_todays_defaults() -> None:
-    (candidate,) = find_buildable(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).values()
+    (candidate,) = find_buildable(run_once(tree(min_samples_leaf=3)), np.zeros(1), ANY, 1000).here.values()
     values = FLOWS["decision_tree"].default() | {"min_samples_leaf": 3}
     assert candidate == Configuration("decision_tree", values)
 
@@ -88,3 +88,12 @@ def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest
     assert found(runs, rows=500) == [0, 1]
     assert found(runs, rows=501) == [1]
     assert found(run_once(tree()), rows=501) == [0]
+
+
+def test_configurations_whose_package_is_missing_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], requires="no_such_package"))
+    buildable = find_buildable(run_once(tree(), neighbours(3)), np.zeros(2), ANY, 1000)
+    assert [int(setup) for setup in buildable.here] == [1]
+    assert [int(setup) for setup in buildable.to_install] == [0]
+    wanted = find_buildable(run_once(tree(), neighbours(3)), np.zeros(2), {"k_nearest_neighbors"}, 1000)
+    assert not wanted.to_install

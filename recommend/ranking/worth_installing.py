@@ -1,0 +1,95 @@
+"""What a package that is not installed would bring to a recommendation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ingest.flows import Flow, get_flow
+from metalearners.encoding.scores import oriented
+from recommend.ranking.candidates import Candidates
+from recommend.ranking.choice import Chosen, Forecast
+from recommend.ranking.fit_cost import fit_seconds, worthwhile
+from recommend.ranking.knowledge import Knowledge
+from recommend.ranking.performance_forecast import expectations
+from warehouse.vocabulary.configuration import Configuration
+
+LEAST = 0.0005
+"""Least improvement that is worth saying, in the unit of the measure: less would be printed as 0.000."""
+
+
+@dataclass(frozen=True)
+class WorthInstalling:
+    """A configuration that would come first if the package of its flow were installed."""
+
+    flow: Flow
+    configuration: Configuration
+    expected: float
+    """Its expected value of the measure."""
+    improvement: float
+    """Difference of that from the expected value of the first recommended configuration; positive is better,
+    also where the measure is a cost."""
+
+    def in_words(self) -> str:
+        """A sentence that says how to install the package, and what that would bring."""
+        return (
+            f"With {self.flow.title} installed ({self.flow.installation}) the first would be"
+            f" {self.flow.title}: expected {self.expected:.3f}, {self.improvement:+.3f}."
+        )
+
+    def document(self) -> dict[str, Any]:
+        """JSON values, as `seeds.schema.json` describes them."""
+        return {
+            "package": self.flow.requires,
+            "install": self.flow.installation,
+            "flow": self.flow.id,
+            "algorithm": self.flow.name,
+            "hyperparameters": dict(self.configuration.values),
+            "expected": self.expected,
+            "improvement": self.improvement,
+        }
+
+
+def worth_installing(
+    known: Knowledge, candidates: Candidates, expected: Forecast, chosen: Chosen, budget: float | None = None
+) -> WorthInstalling | None:
+    """The best of the configurations whose package is missing, if it is expected to be better than `chosen`.
+
+    None where it is not, where nothing is missing, or where only standard scores are known.
+
+    Args:
+        expected: of the candidates that can be fitted here.
+        chosen: what is recommended of these.
+        budget: seconds, as for `recommend.ranking.choice.choose`.
+    """
+    if not candidates.to_install or chosen.expectations is None:
+        return None
+    table = known.runs.configurations.of_setups(candidates.to_install)
+    mean = known.predictor.predict(table, known.metafeatures).mean
+    seconds = fit_seconds(known.fit_times, table, known.metafeatures).seconds
+    if budget is None:
+        n = len(candidates)
+        both = worthwhile(
+            np.concatenate([expected.fits.seconds, seconds]), np.concatenate([expected.scores.mean, mean])
+        )
+        allowed = both[both >= n] - n
+    else:
+        allowed = np.flatnonzero(seconds <= budget)
+    if not len(allowed) or mean[allowed].max() <= expected.scores.mean[chosen.positions].max():
+        return None
+    best = int(allowed[mean[allowed].argmax()])
+    measure = known.task.measure
+    promised = expectations(
+        known.predictor, table.take([best]), known.runs.configurations, known.metafeatures, measure
+    )
+    if promised is None:
+        return None
+    values = oriented(np.array([promised[0].value, chosen.expectations[0].value]), measure)
+    improvement = float(values[0] - values[1])
+    if improvement < LEAST:
+        return None
+    configuration = [*candidates.to_install.values()][best]
+    flow = get_flow(configuration.algorithm)
+    return WorthInstalling(flow, configuration, promised[0].value, improvement)

@@ -1,0 +1,86 @@
+"""What is said of a warehouse that is learned from: how it differs from the bundled starter."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.warehouse.worlds import BOOSTING, runs, written
+from warehouse import store
+from warehouse.store import Warehouse
+
+
+@pytest.fixture(autouse=True)
+def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """A starter of three runs, and a user who has no warehouse yet."""
+    made = written(tmp_path / "starter", runs(accuracies={f"openml:{number}": 0.9 for number in range(3)}))
+    monkeypatch.setattr(store, "STARTER", made.path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return made
+
+
+OWN = runs(BOOSTING, "adaboost", accuracies={"openml:7": 0.5, "openml:8": 0.5})
+TODAY = datetime.now(UTC).date()
+
+
+def test_the_starter_is_called_so(starter: Warehouse) -> None:
+    origins = Warehouse.open(starter.path).origins()
+    assert (origins.starter, origins.of_starter, origins.others, origins.last) == (3, 3, 0, None)
+    assert origins.in_words() == "the bundled starter"
+
+
+def test_the_users_own_is_the_starter_and_what_came_since() -> None:
+    own = Warehouse.create()
+    assert own.origins().in_words() == f"your warehouse {own.path} (the starter and nothing else)"
+    own.write(OWN, source="tune")
+    origins = own.origins()
+    assert (origins.starter, origins.of_starter, origins.others) == (3, 3, 2)
+    assert origins.last is not None
+    assert (origins.last - TODAY).days in (0, 1)  # midnight may have passed
+    assert origins.in_words() == (
+        f"your warehouse {own.path} (the starter and 2 runs of yours, last on {origins.last})"
+    )
+
+
+def test_another_warehouse_may_have_nothing_of_the_starter(tmp_path: Path) -> None:
+    named = written(tmp_path / "named", OWN)
+    origins = named.origins()
+    assert (origins.of_starter, origins.others) == (0, 2)
+    assert origins.in_words() == (
+        f"the warehouse {named.path} (2 runs, none of the starter's, last on {origins.last})"
+    )
+
+
+def test_runs_of_the_starter_are_known_by_their_keys_after_a_merge(
+    starter: Warehouse, tmp_path: Path
+) -> None:
+    named = written(tmp_path / "named", OWN)
+    named.merge(starter.path)
+    assert named.origins().in_words() == (
+        f"the warehouse {named.path} (the starter and 2 other runs, last on {named.origins().last})"
+    )
+
+
+def test_a_copy_of_an_older_starter_lacks_some_of_its_runs(
+    starter: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, newer = starter.export(tmp_path / "copy"), starter.export(tmp_path / "newer")
+    newer.write(runs(name="b"), source="experiments")
+    monkeypatch.setattr(store, "STARTER", newer.path)
+    assert copy.origins().in_words() == (
+        f"the warehouse {copy.path} (3 of the starter's 4 runs and nothing else)"
+    )
+
+
+def test_failed_runs_do_not_count_since_nothing_is_learned_from_them() -> None:
+    own = Warehouse.create()
+    failed = {name: OWN[name] for name in OWN if name != "evaluations"}
+    own.write(failed | {"runs": OWN["runs"].assign(outcome="timeout")}, source="tune")
+    assert own.origins().in_words() == f"your warehouse {own.path} (the starter and nothing else)"
+
+
+def test_an_installation_without_a_starter_compares_with_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "STARTER", tmp_path / "nowhere")
+    assert "2 runs" in written(tmp_path / "named", OWN).origins().in_words()

@@ -1,0 +1,94 @@
+"""Origins of a warehouse's runs: which of them the bundled starter has, and which are others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from warehouse.support.text import counted
+from warehouse.vocabulary.schema import TABLES
+
+Ask = Callable[..., pa.Table]
+"""`Warehouse.arrow` of one version."""
+Whose = Literal["starter", "user", "other"]
+"""The bundled starter, the user's own warehouse (which commands take where none is named), or another."""
+
+# Rows that a copy of the starter has from it keep the ids of the starter's ingests.
+_FROM_STARTER = "SELECT count(*) AS n FROM runs WHERE outcome = 'success' AND list_contains($ingests, ingest)"
+_WRITTEN_SINCE = """
+SELECT r.run, i.finished FROM runs r LEFT JOIN ingests i USING (ingest)
+WHERE r.outcome = 'success' AND NOT list_contains($ingests, r.ingest)
+"""
+
+
+@dataclass(frozen=True)
+class RunOrigins:
+    """How the successful runs of a warehouse differ from those of the bundled starter."""
+
+    location: str
+    """Path or URL of the warehouse."""
+    whose: Whose
+    starter: int
+    """Number of the bundled starter's runs."""
+    of_starter: int
+    """Number of these that the warehouse has."""
+    others: int
+    """Number of the warehouse's runs that the starter does not have."""
+    last: date | None
+    """The day on which the newest of these were written (UTC); None if there are none."""
+
+    def in_words(self) -> str:
+        """The warehouse in words, to follow `Learned from ... of`.
+
+        >>> RunOrigins("/home/me/runs", "user", 48_000, 48_000, 42, date(2026, 11, 20)).in_words()
+        'your warehouse /home/me/runs (the starter and 42 runs of yours, last on 2026-11-20)'
+        """
+        if self.whose == "starter":
+            return "the bundled starter"
+        last = f"last on {self.last}"
+        if not self.of_starter:
+            runs = f"{counted(self.others, 'runs')}, none of the starter's, {last}"
+        else:
+            runs = "the starter"
+            if self.of_starter < self.starter:
+                runs = f"{self.of_starter:,} of the starter's {self.starter:,} runs"
+            more = "runs of yours" if self.whose == "user" else "other runs"
+            runs += f" and {counted(self.others, more)}, {last}" if self.others else " and nothing else"
+        whose = "your" if self.whose == "user" else "the"
+        return f"{whose} warehouse {self.location} ({runs})"
+
+
+def run_origins(
+    ask: Ask, starter_ingests: Sequence[str], starter_files: Sequence[str], location: str, whose: Whose
+) -> RunOrigins:
+    """Compare the runs of a warehouse with those of the starter, by their keys.
+
+    Args:
+        ask: queries the warehouse.
+        starter_ingests: ids of the ingests that wrote the bundled starter.
+        starter_files: files of the starter's table `runs`, read as they are: a connection to query them would
+            take several times as long.
+        location: path or URL of the warehouse.
+        whose: whose warehouse it is, not the starter.
+    """
+    tables = [pq.ParquetFile(file).read(columns=["run", "outcome"]) for file in starter_files]
+    starter = pa.concat_tables([TABLES["runs"].schema.empty_table().select(["run", "outcome"]), *tables])
+    keys = starter.filter(pc.equal(starter["outcome"], "success"))["run"]
+    known = ask(_FROM_STARTER, {"ingests": starter_ingests})["n"][0].as_py()
+    since = ask(_WRITTEN_SINCE, {"ingests": starter_ingests})
+    others = since.filter(pc.invert(pc.is_in(since["run"], keys)))
+    last = pc.max(others["finished"]).as_py()
+    return RunOrigins(
+        location=location,
+        whose=whose,
+        starter=len(keys),
+        of_starter=known + len(since) - len(others),
+        others=len(others),
+        last=None if last is None else last.date(),
+    )
