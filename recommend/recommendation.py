@@ -191,7 +191,6 @@ class Recommendation:
     def document(self) -> dict[str, Any]:
         """The recommendation as the JSON document that `seeds.schema.json` describes."""
         average = self.average
-        origins = self.warehouse.origins
         return {
             "schema": SCHEMA,
             "dataset": {
@@ -248,11 +247,7 @@ class Recommendation:
             "cautions": [asdict(caution) for caution in self.cautions],
             "explanation": None if self.explanation is None else self.explanation.document(),
             "warehouse": {
-                "path": origins.location,
-                "is_starter": origins.whose == "starter",
-                "starter_runs": origins.of_starter,
-                "own_runs": origins.others,
-                "last_own_run": None if origins.last is None else origins.last.isoformat(),
+                **self.warehouse.origins.document(),
                 "version": self.warehouse.version,
                 "fingerprint": self.warehouse.fingerprint,
                 "left_out": self.left_out,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -42,6 +42,16 @@ class RunOrigins:
     """Number of the warehouse's runs that the starter does not have."""
     last: date | None
     """The day on which the newest of these were written (UTC); None if there are none."""
+
+    def document(self) -> dict[str, Any]:
+        """The origins as JSON values."""
+        return {
+            "path": self.location,
+            "is_starter": self.whose == "starter",
+            "starter_runs": self.of_starter,
+            "own_runs": self.others,
+            "last_own_run": None if self.last is None else self.last.isoformat(),
+        }
 
     def in_words(self) -> str:
         """The warehouse in words, to follow `Learned from ... of`.

@@ -68,6 +68,7 @@ def document(tuned: SearchResult) -> dict[str, Any]:
         ],
         "incumbents": [trial.number for trial in incumbents(tuned.trials, measure)],
         "remarks": list(tuned.remarks),
+        "warehouse": None if tuned.origins is None else tuned.origins.document(),
         "history": None if tuned.folder is None else str(tuned.folder),
         "interrupted": tuned.interrupted,
         "unfinished": [{"trial": number, "why": why} for number, why in tuned.unfinished.items()],
@@ -83,6 +84,7 @@ def table(tuned: SearchResult) -> str:
         f"{dataset.name}: {counted(len(dataset.features), 'rows')}; {dataset.target_choice}",
         *([f"Note: {dataset.note}."] if dataset.note else []),
         *(f"Check: {doubt}." for doubt in [*dataset.doubts, *in_words(dataset)]),
+        *([] if tuned.origins is None else [f"Learned from {tuned.origins.in_words()}."]),
         f"{counted(len(tuned.trials), 'trials')} ({outcomes or 'none ended'})"
         + (", interrupted" if tuned.interrupted else "")
         + f", {console.duration(tuned.seconds)}",

@@ -14,6 +14,7 @@ from ingest.running.resampling import Resampling
 from recommend.bo.tuning.fitting import Model
 from recommend.bo.tuning.settings import Search
 from recommend.bo.tuning.trials import Trial, ranked, scored
+from warehouse.questions.run_origins import RunOrigins
 from warehouse.vocabulary.configuration import Configuration
 
 
@@ -41,6 +42,8 @@ class SearchResult:
     interrupted: bool
     remarks: Sequence[str] = ()
     """What the time did not suffice for, and what failed, in sentences."""
+    origins: RunOrigins | None = None
+    """The runs on other datasets that it learned from; None = none, or it is not asked."""
     unfinished: Mapping[int, str] = field(default_factory=dict)
     """Number of a trial without an outcome -> why it has none, in words."""
 

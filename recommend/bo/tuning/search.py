@@ -85,7 +85,7 @@ def tune(
     task = task_of(dataset, search, warehouse)
     known = None if task.learner is None else gather(task)
     candidates = None if known is None else find_candidates(known)
-    return search_task(
+    found = search_task(
         task,
         known,
         search,
@@ -99,6 +99,7 @@ def tune(
         report=report,
         watch=watch,
     )
+    return found if known is None else replace(found, origins=warehouse.origins())
 
 
 def search_task(
