@@ -30,8 +30,10 @@ MOST_TRIALS = 15
 """Best trials that members are chosen from."""
 PATIENCE = 5
 """Picks without a gain after which no more are picked."""
-BLOCKS = 5
+BLOCKS = 3
 """Parts of the rows, each of which is predicted by what the others select."""
+JACKKNIFE = 10
+"""Parts of the rows, each of which is left out once to tell how noisy a difference is."""
 PULL = 3
 """Picks that each of the members has with which a selection begins."""
 SURE = 1.0
@@ -142,7 +144,7 @@ def select_single(ballot: Ballot, scores: Sequence[float], first: int) -> int:
     best = int(np.argmax(scores))
     if best == first:
         return first
-    blocks = np.arange(len(ballot.outcomes)) % (2 * BLOCKS)
+    blocks = np.arange(len(ballot.outcomes)) % JACKKNIFE
     one, other = ballot.predictions[best], ballot.predictions[first]
     without = [
         ballot.score(one, np.flatnonzero(blocks != block))
@@ -150,7 +152,7 @@ def select_single(ballot: Ballot, scores: Sequence[float], first: int) -> int:
         for block in range(2 * BLOCKS)
     ]
     # The jackknife's standard error of the difference, over blocks of rows (Efron and Stein 1981).
-    error = float(np.sqrt((2 * BLOCKS - 1) * np.var(without)))
+    error = float(np.sqrt((JACKKNIFE - 1) * np.var(without)))
     return best if scores[best] - scores[first] > SURE * error else first
 
 

@@ -78,6 +78,8 @@ ENDING = 0.5
 """Seconds that it takes to select the last model and to end."""
 ASKED = 5
 """Proposals after which there is no time for a trial."""
+MORE = 1.5
+"""Times as long as the one before that the last selection may take."""
 LIKELY = 2
 """Best trials that the next selection is likely to have as members."""
 LEADERS = 5
@@ -527,7 +529,7 @@ class Session:
         fits = min(self._fits_seconds(missing) / self.jobs, KEPT * self.deadline.seconds)
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
-        return self._left_until(fits + 2 * (1 + BLOCKS) * self._selecting + ENDING)
+        return self._left_until(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
 
     def _left_until(self, kept: float) -> float:
         return max(self.deadline.left() - kept, 0.0)
