@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ingest.reading.datasets import Dataset
-from ingest.running.evaluation import Evaluation
+from ingest.running.evaluation import TIMES, Evaluation
 from ingest.running.limits import Outcome
 from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
@@ -446,10 +446,10 @@ class Session:
     def _selected(self, *, final: bool) -> Selection:
         measure = self.search.measure
         found = ranked(self.history.trials, measure)
-        voters = self._voters(found)
         if not found:
             return self.selection
-        if not voters:  # predictions of this measure or these pipelines can't be averaged
+        voters = [] if measure in TIMES else self._voters(found)
+        if not voters:  # predictions say nothing of a time, and those of some pipelines can't be averaged
             return Selection({found[0].configuration: 1.0}, found[0].value(measure))
         scorer = scorer_of(self.part)
         ballot = Ballot(

@@ -7,155 +7,160 @@ from typing import Any
 
 import jsonschema
 import pytest
-from recommend.bo.tuning.reevaluation import Reevaluation
 
 import recommend
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
+from ingest.running.resampling import Resampling
 from recommend.bo.tuning import Progress, SearchResult
-from recommend.bo.tuning.report import document, standing, table
+from recommend.bo.tuning.fitting import Model
+from recommend.bo.tuning.report import document, table
+from recommend.bo.tuning.result import incumbents
 from recommend.bo.tuning.trials import Trial
-from tests.recommend.bo.tuning.searches import QUICK
-from warehouse.vocabulary.configuration import Configuration
+from tests.recommend.bo.tuning.searches import result_of, tree, trial
 
-TREE = get_flow("decision_tree")
-
-
-def entry(number: int, trial: Evaluation | None) -> Trial:
-    return Trial(number, Configuration(TREE.name, TREE.default() | {"max_depth": number + 1}), "model", trial)
-
-
-def success(value: float) -> Evaluation:
-    return Evaluation(Outcome.success, 0.5, {"predictive_accuracy": value})
+NAN = float("nan")
 
 
 @pytest.fixture
 def tuned(dataset: Dataset) -> SearchResult:
-    """A crash, 0.75, a value that is no number, and 0.875, which is the best."""
-    trials = [
-        Evaluation(Outcome.crash, 1.0, message="no memory"),
-        success(0.75),
-        success(float("nan")),
-        success(0.875),
-    ]
-    entries = [entry(*pair) for pair in enumerate(trials)]
-    return SearchResult(
-        dataset=dataset,
-        search=QUICK,
-        trials=entries,
-        incumbents=[entries[1], entries[3]],
-        best=entries[3],
-        finals=Reevaluation(),
-        held_out={1: 0.625, 3: 0.5},
-        ensemble_held_out=None,
-        rows=(1200, 40),
-        folder=Path("h"),
-        interrupted=False,
-    )
+    """A crash, 0.75, a value that is no number, and 0.875, which is the best; then two of these averaged."""
+    found = result_of(dataset, [trial(0, None), trial(1, 0.8, 0.7), trial(2, NAN), trial(3, 0.875)])
+    weights = {tree(4): 0.75, tree(2): 0.25}
+    model = Model(weights, dict.fromkeys(weights, "a pipeline"))
+    return replace(found, weights=weights, value=0.8125, model=model, folder=Path("h"))
 
 
-def after_finals(tuned: SearchResult) -> SearchResult:
-    """The trial that seemed best is worse than the other on other folds; both make an ensemble."""
-    finals = Reevaluation(again={1: 0.8, 3: 0.5}, weights={1: 0.25, 3: 0.75})
-    return replace(tuned, best=tuned.trials[1], finals=finals, ensemble_held_out=0.6875)
+def as_json(one: SearchResult) -> Any:
+    return json.loads(json.dumps(document(one), allow_nan=False))
+
+
+# ---- trials --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"), [("predictive_accuracy", [1, 4, 6]), ("log_loss", [1, 3, 5])]
+)
+def test_incumbents_are_better_than_all_before_them(measure: str, expected: list[int]) -> None:
+    """0.5, 0.4, 0.7, 0.2, 0.9 after a failure; a value that is reached again counts once."""
+
+    def of(number: int, value: float | None) -> Trial:
+        outcome = Outcome.crash if value is None else Outcome.success
+        return Trial(number, tree(1), "model", [Evaluation(outcome, 1.0, {measure: value or NAN})])
+
+    trials = [of(*pair) for pair in enumerate([None, 0.5, 0.5, 0.4, 0.7, 0.2, 0.9, 0.9])]
+    trials.append(Trial(8, tree(1), "model"))
+    assert [one.number for one in incumbents(trials, measure)] == expected
+
+
+def test_trials_on_a_share_of_the_rows_are_neither_incumbents_nor_on_the_leaderboard(
+    dataset: Dataset,
+) -> None:
+    trials = [trial(0, 0.9, share=1 / 9), trial(1, 0.5), trial(2, 0.8, share=1 / 3), trial(3, 0.6)]
+    assert [one.number for one in incumbents(trials, "predictive_accuracy")] == [1, 3]
+    assert [one.number for one in result_of(dataset, trials).leaderboard] == [3, 1]
+
+
+def test_the_leaderboard_goes_by_the_mean_of_evaluations_and_of_equals_by_the_earlier(
+    dataset: Dataset,
+) -> None:
+    trials = [trial(0, 0.7), trial(1, 0.9, 0.5), trial(2, 0.6, 0.9), trial(3, None)]
+    found = result_of(dataset, trials)
+    assert [one.number for one in found.leaderboard] == [2, 0, 1]
+    assert found.failure is None
+
+
+def test_where_all_fail_the_most_frequent_reason_is_the_failure(dataset: Dataset) -> None:
+    trials = [trial(0, None), trial(1, None, message="no"), trial(2, None, message="no")]
+    found = result_of(dataset, trials)
+    assert found.best is None
+    assert found.failure == "no (2 of 3)"
+
+
+# ---- for programs --------------------------------------------------------------------------------
 
 
 def test_the_document_is_as_its_schema_says(tuned: SearchResult) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
-    running = replace(tuned, trials=[entry(0, None)], incumbents=[], best=None, held_out={})
-    interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
-    for one in (tuned, after_finals(tuned), running, interrupted):
-        jsonschema.validate(json.loads(json.dumps(document(one), allow_nan=False)), schema)
+    nothing = replace(tuned, trials=[], weights={}, value=None, model=None, folder=None)
+    interrupted = replace(
+        tuned, interrupted=True, unfinished={4: "ended by us when interrupted"}, remarks=["No time."]
+    )
+    fewer_rows = replace(tuned, resampling=Resampling(1, train_rows=500))
+    for one in (tuned, nothing, interrupted, fewer_rows):
+        jsonschema.validate(as_json(one), schema, jsonschema.Draft202012Validator)
 
 
-def test_the_document_is_json_with_every_trial(tuned: SearchResult) -> None:
-    found = json.loads(json.dumps(document(tuned), allow_nan=False))
+def test_the_document_has_every_trial_and_the_model(tuned: SearchResult) -> None:
+    found = as_json(tuned)
     assert (found["best"], found["incumbents"]) == (3, [1, 3])
-    assert found["dataset"]["rows"] == {"tuned": 1200, "held_out": 40}
-    trials = {trial["number"]: trial for trial in found["trials"]}
-    assert [trial["value"] for trial in trials.values()] == [None, 0.75, None, 0.875]
-    assert [trial["held_out"] for trial in trials.values()] == [None, 0.625, None, 0.5]
-    assert [trials[0][name] for name in ("outcome", "message", "flow")] == ["crash", "no memory", TREE.id]
-    assert trials[3]["hyperparameters"] == TREE.default() | {"max_depth": 4}
+    assert found["dataset"]["rows"] == 160
+    assert found["resampling"] == {"folds": 2, "train_rows": None}
+    assert [one["value"] for one in found["trials"]] == [None, 0.75, None, 0.875]
+    assert [one["evaluations"] for one in found["trials"]] == [1, 2, 1, 1]
+    crashed = found["trials"][0]
+    flow = get_flow("decision_tree")
+    assert [crashed[name] for name in ("outcome", "message", "flow")] == ["crash", "no memory", flow.id]
+    assert found["trials"][3]["hyperparameters"] == flow.default() | {"max_depth": 4}
+    model = found["model"]
+    assert (model["value"], model["fitted"]) == (0.8125, True)
+    assert [(one["trial"], one["weight"]) for one in model["members"]] == [(3, 0.75), (1, 0.25)]
 
 
-def test_the_document_has_what_came_of_the_leaders(tuned: SearchResult) -> None:
-    assert document(tuned)["ensemble"] == {"weights": [], "held_out": None}
-    found = json.loads(json.dumps(document(after_finals(tuned)), allow_nan=False))
-    assert found["best"] == 1
-    assert [trial["again"] for trial in found["trials"]] == [None, 0.8, None, 0.5]
-    assert found["ensemble"]["weights"] == [{"trial": 1, "weight": 0.25}, {"trial": 3, "weight": 0.75}]
-    assert found["ensemble"]["held_out"] == 0.6875
+def test_a_member_that_no_trial_was_of_has_no_number(tuned: SearchResult) -> None:
+    members = as_json(replace(tuned, weights={tree(9): 1.0}))["model"]["members"]
+    assert [one["trial"] for one in members] == [None]
 
 
-def test_the_table_has_the_leaders_the_best_and_the_ensemble(tuned: SearchResult) -> None:
-    assert "The best is trial 3." in table(tuned)
-    text = table(after_finals(tuned))
-    rows = [line.split() for line in text.splitlines() if line.endswith("Decision tree")]
-    assert [row[:4] for row in rows] == [
-        ["1", "0.7500", "0.8000", "0.6250"],
-        ["3", "0.8750", "0.5000", "0.5000"],
-    ]
-    assert "The best is trial 1, on average over both." in text
-    assert "Ensemble: 75% trial 3, 25% trial 1; held out 0.6875." in text
+# ---- for people ----------------------------------------------------------------------------------
 
 
-def test_the_table_has_the_incumbents_and_counts_the_outcomes(tuned: SearchResult) -> None:
+def test_the_table_has_the_best_trials_the_model_and_what_to_expect_of_it(tuned: SearchResult) -> None:
     lines = table(tuned).splitlines()
-    assert "1,200 rows to tune on, 40 held out" in lines[0]
-    assert lines[1] == "4 trials (3 success, 1 crash)"
-    assert lines[3].split()[:4] == ["trial", "predictive_accuracy", "held", "out"]
-    rows = [line.split()[:4] for line in lines if line.split()[:1] in (["1"], ["3"])]
-    assert rows == [["1", "0.7500", "0.6250", "model"], ["3", "0.8750", "0.5000", "model"]]
-    assert "max_depth=4" in "".join(lines)
+    assert lines[0] == "frame: 160 rows; 'class' is the target because of its name"
+    assert lines[1] == "4 trials (3 success, 1 crash), 12 s"
+    rows = [line.split()[:5] for line in lines if line.split()[:1] in (["3"], ["1"])]
+    assert rows == [["3", "0.8750", "1", "75%", "model"], ["1", "0.7500", "2", "25%", "model"]]
+    assert "predictive_accuracy: by 2-fold cross-validation, the mean where a trial has several." in lines
+    assert lines[-1] == (
+        "The model: the average of 2 configurations (2 of Decision tree), fitted on all rows, "
+        "expected predictive_accuracy 0.8125 on new rows."
+    )
 
 
-def test_a_search_without_a_success_says_so(tuned: SearchResult) -> None:
-    failed = replace(tuned, trials=tuned.trials[:1], incumbents=[], best=None, held_out={}, interrupted=True)
-    assert table(failed).splitlines()[1:] == ["1 trial (1 crash), interrupted", "No trial succeeded."]
-    assert "0 trials (none ended)" in table(replace(failed, trials=[]))
+def test_the_table_shows_members_that_are_not_among_the_best(dataset: Dataset) -> None:
+    found = result_of(dataset, [trial(number, 0.9 - number / 100) for number in range(9)])
+    lines = table(replace(found, weights={tree(1): 0.5, tree(9): 0.5})).splitlines()
+    numbers = [line.split()[0] for line in lines if "Decision tree: " in line and "model" in line.split()]
+    assert numbers == ["0", "1", "2", "3", "4", "8"]
 
 
-def test_shares_of_rows_are_shown_where_a_trial_had_not_all(tuned: SearchResult) -> None:
-    assert "share" not in document(tuned)["trials"][0]
-    assert "fitted on" not in table(tuned)
-    shares = [1 / 9, 1 / 3, 1 / 9, 1.0]
-    entries = [replace(one, share=share) for one, share in zip(tuned.trials, shares, strict=True)]
-    shared = replace(tuned, trials=entries, incumbents=entries[3:], held_out={3: 0.5})
-    assert [trial["share"] for trial in document(shared)["trials"]] == shares
-    assert table(shared).splitlines()[2] == "shares of the rows: 2 on 11%, 1 on 33%, 1 on all"
-    early = replace(shared, trials=entries[:2], incumbents=[], best=None, held_out={})
-    assert table(early).splitlines()[2:] == [
-        "shares of the rows: 1 on 11%, 1 on 33%, 0 on all",
-        "No trial on all rows succeeded.",
-    ]
+def test_the_table_says_what_is_not_as_usual(tuned: SearchResult) -> None:
+    odd = replace(
+        tuned,
+        resampling=Resampling(1, train_rows=500),
+        remarks=["Trials were fitted on 500 rows."],
+        interrupted=True,
+        unfinished={4: "ended by us when interrupted"},
+        trials=[*tuned.trials, trial(5, 0.9, share=1 / 9)],
+    )
+    text = table(odd)
+    assert "5 trials (4 success, 1 crash), interrupted, 12 s" in text
+    assert "shares of the rows: 1 on 11%, 4 on all" in text
+    assert "trial 4 has no outcome: ended by us when interrupted" in text
+    assert "by one split," in text
+    assert text.endswith("\nTrials were fitted on 500 rows.")
 
 
-@pytest.mark.parametrize(
-    ("progress", "line"),
-    [
-        ({"done": 0}, "trial 0"),
-        ({"done": 3, "of": 9, "failed": 1}, "trial 3 of 9, 1 failed"),
-        (
-            {"done": 3, "of": 9, "best": 0.98765, "best_flow": "svm", "seconds_left": 600.0},
-            "trial 3 of 9, best kappa 0.9877 (svm), 10 min left",
-        ),
-        (
-            {"done": 3, "best": 0.0, "best_flow": "svm", "seconds_left": 0.0},
-            "trial 3, best kappa 0.0000 (svm), 0 s left",
-        ),
-    ],
-)
-def test_one_line_says_where_a_search_stands(progress: dict[str, Any], line: str) -> None:
-    """As much of it as is known."""
-    nothing: dict[str, Any] = dict.fromkeys(["of", "seconds_left", "best", "best_flow"])
-    assert standing(Progress(**nothing | {"failed": 0} | progress), "kappa") == line
+def test_a_search_without_a_model_says_so(dataset: Dataset) -> None:
+    lines = table(result_of(dataset, [])).splitlines()
+    assert lines[1:] == ["0 trials (none ended), 12 s", "There is no model."]
 
 
-def test_trials_without_an_outcome_are_named_with_the_reason(tuned: SearchResult) -> None:
-    interrupted = replace(tuned, unfinished={4: "ended by us when interrupted"})
-    assert "trial 4 has no outcome: ended by us when interrupted" in table(interrupted).splitlines()
-    assert document(interrupted)["unfinished"] == [{"trial": 4, "why": "ended by us when interrupted"}]
-    assert document(tuned)["unfinished"] == []
+def test_progress_is_a_line() -> None:
+    early = Progress(0, 0, None, 50.0, None, None, "kappa")
+    late = Progress(7, 2, 20, None, 0.5, "svm", "kappa")
+    assert early.line() == "trial 0, 50 s left"
+    assert late.line() == "trial 7 of 20, 2 failed, best kappa 0.5000 (svm)"

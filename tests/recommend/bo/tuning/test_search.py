@@ -1,69 +1,185 @@
-"""Searching on a dataset: budgets, failures, interruptions, and what comes of it."""
+"""Searching on a dataset, with processes: what is tried, fitted and left behind."""
 
+import os
+import signal
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from threadpoolctl import threadpool_limits
 
 from ingest.flows import FLOWS
-from ingest.reading.datasets import Dataset
+from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome
-from recommend.bo.tuning import Budget, Finish, Search, artifacts, tune
-from tests.recommend.bo.tuning.searches import QUICK, configurations, values
+from recommend.bo.tuning import Budget, Progress, Search, SearchResult, artifacts, tune
+from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy, values
+from tests.recommend.code.scripts import run_scripts
 from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import BadInput, TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
+
+COLD = replace(QUICK, start="none", anchors=False)
+
+
+@pytest.fixture(autouse=True)
+def _in_one_thread() -> Iterator[None]:
+    """As in a trial: for so few rows, threads would mostly wait for one another."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The dataset as a file."""
+    path = tmp_path_factory.mktemp("table") / "noisy.csv"
+    part = noisy(160)
+    part.features.assign(**{"class": part.target.astype(str)}).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tuned(table: Path, world: Warehouse) -> SearchResult:
+    """Six trials, and an average of several configurations as the model."""
+    with threadpool_limits(1):
+        seeds = tuple(
+            Configuration("decision_tree", FLOWS["decision_tree"].default() | {"max_depth": depth})
+            for depth in (2, 4)
+        )
+        search = replace(COLD, seeds=seeds, measure="log_loss")
+        return tune(
+            load_dataset(str(table)), search, Budget(trials=6), warehouse=world, folder=table.parent / "h"
+        )
+
+
+# ---- a search ------------------------------------------------------------------------------------
 
 
 def test_a_search_that_goes_on_equals_one_that_never_stopped(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
-    whole = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "whole", warehouse=world)
+    whole = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path / "whole", warehouse=world)
     tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "parts", warehouse=world)
-    parts = tune(dataset, QUICK, Budget(trials=9), folder=tmp_path / "parts", warehouse=world)
+    parts = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
     assert values(parts) == values(whole)
+    assert parts.weights == whole.weights
 
 
-def test_a_search_on_shares_of_the_rows_goes_on_and_keeps_what_was_on_all(
+def test_a_search_on_shares_of_the_rows_goes_on_and_only_full_trials_are_recorded(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
-    """Nine, three and one: trial 12 is the best and the ensemble, whatever others were on fewer rows."""
-    search = replace(QUICK, strategy="hyperband", anchors=False, start="none", folds=1)
-    finish = Finish(leaders=2, ensemble=2)
+    """Nine, three and one: trial 12 is the best, whatever others were on fewer rows."""
+    search = replace(COLD, strategy="hyperband", flows=("decision_tree",))
     tuned = [
-        tune(dataset, search, Budget(trials=trials), folder=tmp_path / name, warehouse=world, finish=finish)
+        tune(dataset, search, Budget(trials=trials), folder=tmp_path / name, warehouse=world)
         for name, trials in (("whole", 14), ("parts", 10), ("parts", 14))
     ]
     whole, first, parts = tuned
     assert configurations(parts) == configurations(whole)
-    assert values(parts) == values(whole)
-    shares = [entry.share for entry in whole.trials]
-    assert shares == [1 / 9] * 9 + [1 / 3] * 3 + [1, 1 / 3]
-    assert first.best is None
-    assert whole.best is not None
-    assert whole.best.number == 12
-    assert {*whole.finals.again, *whole.finals.weights} == {12}
+    assert [one.share for one in whole.trials] == [1 / 9] * 9 + [1 / 3] * 3 + [1, 1 / 3]
+    assert (first.best, whole.best and whole.best.number) == (None, 12)
     copy = Warehouse.create(tmp_path / "runs")
-    assert artifacts.record(first, copy) == 0
-    assert artifacts.record(whole, copy) == 1
+    assert [artifacts.record(one, copy) for one in (first, whole)] == [0, 1]
 
 
-def test_the_recommendation_comes_first_and_incumbents_get_better(
+def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
+    """There are fewer rows than neighbours, so that even the first fit gives way to a default."""
+    many = Configuration(
+        "k_nearest_neighbors", {"n_neighbors": 5000, "weights": "uniform", "metric": "manhattan"}
+    )
+    search = Search(flows=(many.algorithm,), start="file", seeds=(many,), surrogate="gbqr", folds=1)
+    tuned = tune(noisy(300), search, Budget(trials=4), folder=tmp_path, warehouse=world)
+    first, *others = [one.evaluation for one in tuned.trials if one.evaluation is not None]
+    assert first.outcome is Outcome.crash
+    assert "n_neighbors" in (first.message or "")
+    assert {one.outcome for one in others} == {Outcome.success}
+    assert tuned.model is not None
+    assert many not in tuned.weights
+
+
+def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
+    """No prediction says what it costs, so that one configuration is the model."""
+    search = replace(QUICK, measure="time")
+    tuned = tune(dataset, search, Budget(trials=4), folder=tmp_path, warehouse=Warehouse.open(STARTER))
+    assert tuned.measure == "wall_clock_time_millis"
+    assert tuned.best is not None
+    assert tuned.value == tuned.best.value(tuned.measure) == min(value or np.inf for value in values(tuned))
+    assert [*tuned.weights] == [tuned.best.configuration]
+
+
+def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    """A search places them among numbers, and scikit-learn knows them better: it counts indicators, too."""
+    words = ("sqrt", "log2")
+    default = FLOWS["decision_tree"].default()
+    seeds = tuple(Configuration("decision_tree", default | {"max_features": word}) for word in words)
+    search = Search(flows=("decision_tree",), start="file", seeds=seeds, surrogate="gbqr", folds=1)
+    tune(dataset, search, Budget(trials=2), folder=tmp_path / "parts", warehouse=world)
+    parts = tune(dataset, search, Budget(trials=4), folder=tmp_path / "parts", warehouse=world)
+    assert configurations(parts)[:2] == list(seeds)
+    artifacts.record(parts, Warehouse.create(tmp_path / "warehouse"))
+    table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations.parameters
+    assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
+
+
+def test_a_search_without_preprocessing_passes_over_earlier_decisions(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
-    tuned = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path, warehouse=world)
-    assert [entry.origin for entry in tuned.trials[:4]] == ["start"] * 3 + ["model"]
-    of_incumbents = [tuned.value(entry) or 0.0 for entry in tuned.incumbents]
-    assert of_incumbents == sorted(set(of_incumbents))
-    assert tuned.best is not None
-    assert tuned.value(tuned.incumbents[-1]) == max(value or 0.0 for value in values(tuned))
-    assert set(tuned.held_out) == {tuned.incumbents[0].number, tuned.best.number}
+    wide = replace(QUICK, preprocessing=True, start="none", seed=1)
+    own = world.export(tmp_path / "warehouse")
+    first = tune(dataset, wide, Budget(trials=5), folder=tmp_path / "wide", warehouse=own)
+    decided = {"preprocessor", "balancing"}
+    assert any(one.configuration.values.keys() & decided for one in first.trials)
+    artifacts.record(first, own)
+    own = Warehouse.open(own.path)
+    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "narrow", warehouse=own)
+    assert len(tuned.trials) == 4
+    assert not any(one.configuration.values.keys() & decided for one in tuned.trials)
 
 
-def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+def test_one_class_alone_is_refused_in_one_line(world: Warehouse, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"x": np.arange(8.0), "class": ["a", "b"] * 4})
+    one_class = load_dataset(rows, name="few").take(np.arange(0, 8, 2))
+    with pytest.raises(TooFewRuns, match="few has one class; a search needs two or more"):
+        tune(one_class, COLD, Budget(trials=1), folder=tmp_path, warehouse=world)
+
+
+def test_the_clock_is_kept_with_real_processes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    """Of eight seconds, whatever else this machine does meanwhile."""
+    tuned = tune(dataset, COLD, Budget(seconds=8.0), warehouse=world, folder=tmp_path, jobs=2)
+    assert tuned.model is not None
+    assert tuned.seconds < 10.0
+
+
+# ---- interrupts ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_a_model_and_its_trials(
+    dataset: Dataset, world: Warehouse, tmp_path: Path, with_signal: signal.Signals
+) -> None:
+    def press(progress: Progress) -> None:
+        if progress.done == 2:
+            os.kill(os.getpid(), with_signal)
+
+    before = signal.signal(with_signal, signal.default_int_handler)
+    try:
+        tuned = tune(dataset, COLD, Budget(trials=50), folder=tmp_path, warehouse=world, report=press)
+    finally:
+        signal.signal(with_signal, before)
+    assert tuned.interrupted
+    assert len(tuned.trials) == 2
+    assert tuned.model is not None
+    artifacts.fitted(tuned).predict(dataset.features)
+
+
+def test_an_executor_is_given_all_rows_and_the_search_keeps_the_fits(
+    dataset: Dataset, world: Warehouse, tmp_path: Path
+) -> None:
     seen = []
 
     class Watching:
@@ -75,80 +191,62 @@ def test_rows_are_held_out_of_every_trial(dataset: Dataset, world: Warehouse, tm
             future.set_exception(KeyboardInterrupt())
             return future
 
-    tuned = tune(dataset, QUICK, Budget(trials=1), folder=tmp_path, warehouse=world, executor=Watching())  # type: ignore[arg-type]
+    tuned = tune(dataset, COLD, Budget(trials=1), folder=tmp_path, warehouse=world, executor=Watching())  # type: ignore[arg-type]
     assert tuned.interrupted
-    assert sum(tuned.rows) == 160
-    assert len(seen[0].features) == tuned.rows[0] == pytest.approx(120, abs=2)
+    assert tuned.model is not None
+    assert [len(part.features) for part in seen] == [160]
 
 
-@pytest.mark.parametrize("step", ["search.run_finals", "result.evaluate_trials"])
-def test_an_interrupt_after_the_trials_keeps_them(
-    dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+# ---- what remains --------------------------------------------------------------------------------
+
+
+def test_the_model_is_an_average_whose_value_is_estimated(tuned: SearchResult) -> None:
+    assert tuned.model is not None
+    assert tuned.model.weights == tuned.weights
+    assert len(tuned.weights) > 1
+    assert sum(tuned.weights.values()) == pytest.approx(1)
+    assert tuned.value is not None
+    assert 0 < tuned.value < np.log(2), "the log loss of a model that knows nothing"
+
+
+def test_the_runs_go_to_the_warehouse_once(tuned: SearchResult, tmp_path: Path) -> None:
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    assert [artifacts.record(tuned, warehouse) for _ in range(2)] == [6, 6]
+    runs = Warehouse.open(tmp_path / "warehouse").run_table(None, "log_loss").runs
+    assert sorted(runs["value"]) == pytest.approx(sorted(value or 0.0 for value in values(tuned)), rel=1e-5)
+    assert set(runs["dataset"]) == {tuned.dataset.key}
+
+
+def test_the_model_is_a_file_and_a_script_that_answer_as_it_does(
+    tuned: SearchResult, table: Path, tmp_path: Path
 ) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    from skops.io import load
 
-    monkeypatch.setattr(f"recommend.bo.tuning.{step}", interrupt)
-    tuned = tune(dataset, QUICK, Budget(trials=2), folder=tmp_path, warehouse=world)
-    assert tuned.interrupted
-    assert len(tuned.trials) == 2
-    assert tuned.best is not None
-    assert bool(tuned.finals.again) == (step == "result.evaluate_trials")
-    assert not tuned.held_out
-
-
-def test_a_search_that_is_over_answers_from_its_history(
-    dataset: Dataset, world: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    finish = Finish(ensemble=3)
-    first = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
-    for work in ("search.new_search", "reevaluation.evaluate", "reevaluation.select_ensemble"):
-        monkeypatch.setattr(f"recommend.bo.tuning.{work}", lambda *_, **__: pytest.fail("done again"))
-    again = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path, warehouse=world, finish=finish)
-    assert again.finals == first.finals
-    assert again.held_out == first.held_out
-    assert again.ensemble_held_out == first.ensemble_held_out
+    model, rows = artifacts.fitted(tuned), tuned.dataset.features
+    assert tuned.model is not None
+    parts = [weight * tuned.model.pipelines[one].predict_proba(rows) for one, weight in tuned.weights.items()]
+    np.testing.assert_allclose(model.predict_proba(rows), sum(parts))
+    types = artifacts.save_model(model, tmp_path / "model.skops")
+    read = load(tmp_path / "model.skops", trusted=types)
+    np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
+    np.testing.assert_array_equal(read.predict(rows), model.predict(rows))
+    (tmp_path / "model.py").write_text(artifacts.code(tuned), encoding="utf-8")
+    predicted = tmp_path / "predicted.csv"
+    run_scripts([(tmp_path / "model.py", table, "--predict", table, "--output", predicted)], tmp_path)
+    probabilities = pd.read_csv(predicted).iloc[:, 1:].to_numpy()
+    np.testing.assert_allclose(probabilities, model.predict_proba(rows), rtol=1e-9)
 
 
-def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
-    search = Search(flows=QUICK.flows, surrogate="gbqr", folds=2, measure="time")
-    tuned = tune(dataset, search, Budget(trials=5), folder=tmp_path, warehouse=Warehouse.open(STARTER))
-    assert tuned.search.measure == "wall_clock_time_millis"
-    assert tuned.value(tuned.incumbents[-1]) == min(value or np.inf for value in values(tuned))
+def test_the_script_says_what_the_search_found(tuned: SearchResult) -> None:
+    code = " ".join(artifacts.code(tuned).split())
+    assert "Found by Headstart's `tune` in 6 trials." in code
+    assert f"expected log_loss: {tuned.value:.4f}" in code
+    alone = replace(tuned, weights=dict([next(iter(tuned.weights.items()))]))
+    assert "It was chosen by trials on the data" in " ".join(artifacts.code(alone).split())
 
 
-def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    """A search places them among numbers, and scikit-learn knows them better: it counts indicators, too."""
-    default = FLOWS["decision_tree"].default()
-    words = ("sqrt", "log2")
-    seeds = tuple(Configuration("decision_tree", default | {"max_features": word}) for word in words)
-    search = Search(flows=("decision_tree",), start="file", seeds=seeds, surrogate="gbqr", folds=2)
-    whole = tune(dataset, search, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
-    assert configurations(whole)[:2] == list(seeds)
-    assert [entry.evaluation.outcome for entry in whole.trials if entry.evaluation] == [Outcome.success] * 6
-    tune(dataset, search, Budget(trials=3), folder=tmp_path / "parts", warehouse=world)
-    parts = tune(dataset, search, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
-    assert configurations(parts) == configurations(whole)
-    artifacts.record(whole, Warehouse.create(tmp_path / "warehouse"))
-    table = Warehouse.open(tmp_path / "warehouse").run_table(None, "kappa").configurations.parameters
-    assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
-
-
-def test_decisions_of_preprocessing_are_searched_where_it_is_asked_for(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    wide = replace(QUICK, preprocessing=True, start="none", strategy="mosaic")
-    tuned = tune(dataset, wide, Budget(trials=8), folder=tmp_path / "wide", warehouse=world)
-    assert any(entry.configuration.values.keys() & {"preprocessor", "balancing"} for entry in tuned.trials)
-
-
-def test_a_search_without_preprocessing_passes_over_earlier_decisions(
-    dataset: Dataset, world: Warehouse, tmp_path: Path
-) -> None:
-    wide = replace(QUICK, preprocessing=True, start="none", seed=1)
-    own = world.export(tmp_path / "warehouse")
-    artifacts.record(tune(dataset, wide, Budget(trials=6), folder=tmp_path / "wide", warehouse=own), own)
-    own = Warehouse.open(own.path)
-    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "narrow", warehouse=own)
-    assert len(tuned.trials) == 4
-    assert not any("preprocessor" in entry.configuration.values for entry in tuned.trials)
+def test_without_a_model_there_is_nothing_to_write(tuned: SearchResult) -> None:
+    nothing = replace(tuned, model=None, weights={})
+    for write in (artifacts.fitted, artifacts.code):
+        with pytest.raises(BadInput, match="no configuration was fitted"):
+            write(nothing)

@@ -1,39 +1,42 @@
-"""What a search begins with: rows held out, starts, and the trials that its history knows."""
+"""What a search begins with: its first model, its first trials, and how long they take."""
 
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
-from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.datasets import Dataset
 from recommend.bo.candidates import SpaceCandidates
-from recommend.bo.optimizer import Optimizer
+from recommend.bo.optimizer import AskTell
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.setup import (
-    HELD_OUT,
+    Firsts,
+    first_configurations,
+    fit_seconds_of,
     new_search,
-    resampling_of,
-    split_rows,
-    splits_of,
     task_of,
 )
 from recommend.ranking.candidates import find_candidates
-from recommend.ranking.fit_cost import trial_seconds
-from recommend.ranking.knowledge import gather
+from recommend.ranking.knowledge import Knowledge, gather
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import TooFewRuns, UnusableDataset
+from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
 
 COLD = replace(QUICK, start="none")
 """Rests on no meta-learner."""
+DEFAULTS = [Configuration(name, FLOWS[name].default()) for name in QUICK.flows]
+OWN = Configuration("decision_tree", FLOWS["decision_tree"].default() | {"min_samples_leaf": 13})
 
 
-def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[Optimizer, SpaceCandidates]:
-    part = dataset.take(split_rows(dataset, search)[0])
-    return new_search(task_of(dataset, part, search, world), search)
+def known_of(dataset: Dataset, search: Search, world: Warehouse) -> Knowledge | None:
+    task = task_of(dataset, search, world)
+    return None if task.learner is None else gather(task)
+
+
+def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[AskTell, SpaceCandidates]:
+    return new_search(task_of(dataset, search, world), known_of(dataset, search, world), search)
 
 
 def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> list[tuple[str, Configuration]]:
@@ -41,6 +44,65 @@ def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> lis
     optimizer, candidates = begun(dataset, search, world)
     asked = [optimizer.ask() for _ in range(n)]
     return [(one.origin, candidates.configuration_of(one.candidate)) for one in asked if one is not None]
+
+
+def firsts(
+    dataset: Dataset, search: Search, world: Warehouse, seconds: float | None = None
+) -> tuple[Firsts, Knowledge | None]:
+    known = known_of(dataset, search, world)
+    candidates = None if known is None else find_candidates(known)
+    return first_configurations(search, known, candidates, seconds), known
+
+
+# ---- the first model -----------------------------------------------------------------------------
+
+
+def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> None:
+    found, known = firsts(dataset, QUICK, Warehouse.open(STARTER))
+    seconds = fit_seconds_of(known)
+    assert len(found.members) == 3
+    assert {one.algorithm for one in found.spares} == {*QUICK.flows}
+    took = [seconds(one) for one in found.spares]
+    assert took == sorted(took)
+    assert all(seconds(one) > 0 for one in found.members)
+
+
+def test_fits_of_the_first_model_take_half_of_the_time(dataset: Dataset) -> None:
+    starter = Warehouse.open(STARTER)
+    usual, known = firsts(dataset, QUICK, starter)
+    seconds = fit_seconds_of(known)
+    total = max(seconds(one) for one in usual.members)
+    hurried, _ = firsts(dataset, QUICK, starter, seconds=total)
+    assert all(seconds(one) <= total / 2 for one in hurried.members)
+
+
+def test_where_nothing_is_quick_enough_the_quickest_is_the_first(dataset: Dataset) -> None:
+    found, known = firsts(dataset, QUICK, Warehouse.open(STARTER), seconds=1e-6)
+    seconds = fit_seconds_of(known)
+    assert len(found.members) == 1
+    assert all(seconds(found.members[0]) <= seconds(one) for one in found.spares)
+
+
+def test_seeds_are_the_first_model_and_defaults_its_spares(dataset: Dataset, world: Warehouse) -> None:
+    found, _ = firsts(dataset, replace(QUICK, seeds=(OWN,)), world)
+    assert found == Firsts([OWN], DEFAULTS)
+
+
+def test_a_search_that_rests_on_nothing_begins_with_a_default(dataset: Dataset, world: Warehouse) -> None:
+    found, _ = firsts(dataset, COLD, world)
+    assert found == Firsts(DEFAULTS[:1], DEFAULTS[1:])
+
+
+def test_where_no_run_says_how_long_it_took_nobody_knows_how_long_a_fit_takes(
+    dataset: Dataset, world: Warehouse
+) -> None:
+    assert np.isnan(fit_seconds_of(None)(OWN))
+    known = known_of(dataset, QUICK, world)
+    assert known is not None
+    assert np.isnan(fit_seconds_of(replace(known, fit_times=None))(OWN))
+
+
+# ---- the first trials ----------------------------------------------------------------------------
 
 
 def test_without_other_wishes_a_search_begins_quickly_and_minds_the_time(dataset: Dataset) -> None:
@@ -57,79 +119,20 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
     usual = replace(QUICK, surrogate="gp")
     plain = replace(usual, start="top", acquisition="ei")
     assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
-    with pytest.raises(TooFewRuns, match="ei-per-second needs running times, and the warehouse has none"):
+    with pytest.raises(TooFewRuns, match="the warehouse has no running times"):
         begun(dataset, replace(usual, acquisition="ei-per-second"), world)
 
 
-def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dataset: Dataset) -> None:
-    starter = Warehouse.open(STARTER)
-    part = dataset.take(split_rows(dataset, QUICK)[0])
-    known = gather(task_of(dataset, part, QUICK, starter))
-    candidates = find_candidates(known)
-    rows, _ = resampling_of(part, QUICK).sizes(len(part.features))
-    expected = trial_seconds(
-        known.fit_times, candidates.table, known.metafeatures, rows=rows, fits=QUICK.folds
-    )
-    seconds = dict(zip(candidates.configurations, expected, strict=True))
-
-    def starts(trial_seconds: float) -> list[Configuration]:
-        search = replace(QUICK, start="top", trial_seconds=trial_seconds)
-        return [one for origin, one in first(dataset, search, starter) if origin == "start"]
-
-    unhurried = starts(3600)
-    limit = 0.99 * max(seconds[one] for one in unhurried)
-    assert len(starts(limit)) == len(unhurried)
-    assert max(seconds[one] for one in starts(limit)) < limit
-    assert starts(min(seconds.values()) / 2) == unhurried
-
-
-def test_of_each_class_one_row_in_four_is_held_out(dataset: Dataset) -> None:
-    tuned_on, held_out = split_rows(dataset, QUICK)
-    assert sorted([*tuned_on, *held_out]) == list(range(160))
-    labels = dataset.target.astype(str)
-    for label, rows in labels.groupby(labels).groups.items():
-        assert (labels.iloc[held_out] == label).sum() == len(rows) // HELD_OUT
-
-
-@pytest.mark.parametrize("folds", [1, 2])
-def test_a_trial_on_a_share_is_fitted_on_fewer_rows_and_tested_on_the_same(
-    dataset: Dataset, folds: int
+def test_what_the_first_model_averages_is_tried_first_then_seeds_and_starts(
+    dataset: Dataset, world: Warehouse
 ) -> None:
-    search = replace(QUICK, folds=folds)
-    whole, ninth = splits_of(dataset, search), splits_of(dataset, search, share=1 / 9)
-    labels = dataset.target.astype(str)
-    for (train, test), (fewer, same) in zip(whole, ninth, strict=True):
-        assert test.tolist() == same.tolist()
-        assert {*fewer.tolist()} <= {*train.tolist()}
-        assert len(fewer) == round(len(train) / 9)
-        of_yes = [(labels.iloc[rows] == "yes").mean() for rows in (train, fewer)]
-        assert of_yes[0] == pytest.approx(of_yes[1], abs=0.5 / len(fewer) + 1e-9)
-
-
-def test_a_numeric_target_is_refused() -> None:
-    numbers = load_dataset(pd.DataFrame({"x": np.arange(40.0), "target": np.arange(40.0) ** 2}))
-    with pytest.raises(UnusableDataset, match=r"'target' is numeric .* regression is not supported yet"):
-        split_rows(numbers, QUICK)
-
-
-@pytest.mark.parametrize(("rows", "folds"), [(range(8), 10), (range(0, 8, 2), 2)])
-def test_too_few_rows_for_the_folds_or_of_one_class_alone_are_refused(rows: range, folds: int) -> None:
-    eight = load_dataset(pd.DataFrame({"x": np.arange(8.0), "class": ["a", "b"] * 4}), name="few")
-    with pytest.raises(TooFewRuns, match=rf"few has too few rows \({len(rows)}\) for {folds} folds"):
-        split_rows(eight.take(np.array(rows)), replace(QUICK, folds=folds))
-
-
-@pytest.fixture(scope="module")
-def usual(dataset: Dataset, world: Warehouse) -> list[tuple[str, Configuration]]:
-    """The first proposals of a search without seeds."""
-    return first(dataset, QUICK, world)
-
-
-def test_seeds_come_before_what_the_learner_would_try(
-    dataset: Dataset, world: Warehouse, usual: list[tuple[str, Configuration]]
-) -> None:
-    seed = Configuration("decision_tree", FLOWS["decision_tree"].default() | {"min_samples_leaf": 13})
-    assert first(dataset, replace(QUICK, seeds=(seed,)), world) == [("start", seed), *usual[:3]]
+    usual = first(dataset, QUICK, world)
+    assert first(dataset, replace(QUICK, seeds=(OWN,)), world) == [("start", OWN), *usual[:3]]
+    known = known_of(dataset, QUICK, world)
+    optimizer, candidates = new_search(task_of(dataset, QUICK, world), known, QUICK, [OWN])
+    asked = optimizer.ask()
+    assert asked is not None
+    assert candidates.configuration_of(asked.candidate) == OWN
 
 
 @pytest.mark.parametrize("start", ["none", "file"])
@@ -137,7 +140,7 @@ def test_a_search_that_rests_on_nothing_begins_at_random(
     dataset: Dataset, world: Warehouse, start: str
 ) -> None:
     assert [origin for origin, _ in first(dataset, replace(QUICK, start=start), world)] == ["random"] * 4
-    assert task_of(dataset, dataset, replace(QUICK, start=start), world).learner is None
+    assert task_of(dataset, replace(QUICK, start=start), world).learner is None
 
 
 @pytest.mark.parametrize(
@@ -155,4 +158,4 @@ def test_what_surrogate_and_start_rest_on(
     dataset: Dataset, world: Warehouse, search: Search, learner: str | None
 ) -> None:
     """Another meta-learner takes the place of the usual one, and where none is needed none is learned."""
-    assert task_of(dataset, dataset, search, world).learner == learner
+    assert task_of(dataset, search, world).learner == learner
