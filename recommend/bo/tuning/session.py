@@ -469,7 +469,7 @@ class Session:
             return {select_single(ballot, scores, start[0] if start else 0): 1.0}
 
         weights = {voters[number].configuration: weight for number, weight in select().items()}
-        score = estimate(ballot, select, left) if final else None
+        score = estimate(ballot, select, self.deadline.left) if final else None
         value = score if score is None or larger_is_better(measure) else -score
         return Selection(self._affordable(weights), value)
 
