@@ -14,13 +14,9 @@ from warehouse.vocabulary.table import ConfigurationTable
 LONG = 10.0
 """A fit is long that takes this many times the median of the candidates', and at least this many seconds."""
 PREDICTING = 1.3
-"""Time of a run as a multiple of the time of its fits, before any is timed; a heuristic."""
+"""Time of a trial as a multiple of the time of its fits; a heuristic."""
 WORTH = 0.1
 """Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
-
-
-PREDICTING = 1.3
-"""Time of a trial as a multiple of the time of its fits; a heuristic."""
 
 
 class FitSeconds(NamedTuple):
