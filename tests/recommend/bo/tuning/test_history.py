@@ -172,8 +172,8 @@ DAMAGED = """
 {"begun": 3, "flow": "svm", "hyperparameters": {"C": 8.0}, "origin": "model"}
 {"ended": 9, "repetition": 0, "outcome": "success", "result": {}, "message": null, "seconds": 1.0}
 {"ended": 1, "repetition": 0, "outcome": "bliss", "result": {}, "message": null, "seconds": 1.0}
-{"ended": 1, "repetition": 0, "outcome": "success", "result": {"kappa": 0.75}, "message": null, "seconds": 1.0}
-{"ended": 1, "repetition": 0, "outcome": "success", "result": {"kappa": 0.5}, "message": null, "seconds": 1.0}
+{"ended": 1, "repetition": 0, "outcome": "success", "result": {"kappa": 0.75}, "message": null, "seconds": 1}
+{"ended": 1, "repetition": 0, "outcome": "success", "result": {"kappa": 0.5}, "message": null, "seconds": 1}
 {"stopped": 0, "why": "boredom"}
 {"judged": 1}
 """

@@ -1,4 +1,4 @@
-"""Which trials a model consists of: ensemble selection by hand, a start that keeps its pull, honest values."""
+"""Which trials a model consists of: ensembles by hand, a start that keeps its pull, honest values."""
 
 from collections.abc import Sequence
 

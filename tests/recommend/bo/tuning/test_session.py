@@ -19,6 +19,7 @@ from recommend.bo.tuning.session import LEAST
 from recommend.bo.tuning.trials import Trial
 from tests.recommend.bo.tuning.searches import noisy
 from tests.recommend.bo.tuning.simulated import (
+    ROWS,
     SEARCH,
     Listed,
     Machine,
@@ -29,7 +30,7 @@ from tests.recommend.bo.tuning.simulated import (
 )
 from warehouse.vocabulary.configuration import Configuration
 
-PART = noisy(160)
+PART = noisy(ROWS)
 FIRST, SECOND, QUICK = configuration(0, 0.5, 0.7), configuration(1, 0.3, 0.6), configuration(9, 0.05, 0.5)
 OTHERS = [configuration(n, 0.02 * n, 0.5 + 0.005 * n) for n in range(10, 40)]
 
@@ -278,10 +279,10 @@ def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() ->
     [
         (160, 0.01, 10.0, 10, None),  # ten fits of 0.0117 s are 0.12 s, of the 0.5 s of each of 20 trials
         (160, 0.1, 10.0, 3, None),  # five take 0.52 s, three 0.26
-        (160, 1.0, 10.0, 1, None),  # one takes 0.87 s, but so few rows are no gain to leave out
+        (160, 1.0, 10.0, 1, None),  # one takes 0.87 s, but of so few rows none is left out
         (4000, 0.05, 10.0, 5, None),  # 0.26 s
-        (4000, 2.0, 10.0, 1, 769),  # 2667 rows take 1.73 s
-        (4000, 200.0, 10.0, 1, 500),
+        (4000, 2.0, 10.0, 1, 666),  # 2667 rows take 1.73 s, half of them .87, a quarter .43
+        (4000, 200.0, 10.0, 1, 666),  # no fewer than 500
         (160, math.nan, 10.0, 5, None),
         (4000, 2.0, None, 3, None),
     ],
@@ -289,13 +290,14 @@ def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() ->
 def test_trials_have_as_many_folds_and_rows_as_twenty_of_them_have_time_for(
     rows: int, fit_seconds: float, seconds: float | None, folds: int, train_rows: int | None
 ) -> None:
-    assert choose_resampling(noisy(rows), None, fit_seconds, seconds) == Resampling(
-        folds, train_rows=train_rows
-    )
+    def taking(fitted_on: int) -> float:
+        return fit_seconds * fitted_on / rows
+
+    assert choose_resampling(noisy(rows), None, taking, seconds) == Resampling(folds, train_rows=train_rows)
 
 
 def test_folds_that_are_asked_for_are_kept() -> None:
-    assert choose_resampling(PART, 7, 100.0, 1.0) == Resampling(7)
+    assert choose_resampling(PART, 7, lambda _: 100.0, 1.0) == Resampling(7)
 
 
 def test_a_history_keeps_its_resampling_whatever_time_it_goes_on_with(tmp_path: Path) -> None:

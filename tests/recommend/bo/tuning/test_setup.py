@@ -1,5 +1,6 @@
 """What a search begins with: its first model, its first trials, and how long they take."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -7,17 +8,19 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset
+from ingest.running.resampling import Resampling
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import AskTell
 from recommend.bo.tuning import Search
 from recommend.bo.tuning.setup import (
     Firsts,
     first_configurations,
-    fit_seconds_of,
     new_search,
+    seconds_by_rows,
     task_of,
 )
 from recommend.ranking.candidates import find_candidates
+from recommend.ranking.fit_cost import trial_seconds
 from recommend.ranking.knowledge import Knowledge, gather
 from tests.recommend.bo.tuning.searches import QUICK
 from warehouse.store import STARTER, Warehouse
@@ -36,7 +39,9 @@ def known_of(dataset: Dataset, search: Search, world: Warehouse) -> Knowledge | 
 
 
 def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[AskTell, SpaceCandidates]:
-    return new_search(task_of(dataset, search, world), known_of(dataset, search, world), search)
+    return new_search(
+        task_of(dataset, search, world), known_of(dataset, search, world), search, Resampling(2)
+    )
 
 
 def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> list[tuple[str, Configuration]]:
@@ -44,6 +49,12 @@ def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> lis
     optimizer, candidates = begun(dataset, search, world)
     asked = [optimizer.ask() for _ in range(n)]
     return [(one.origin, candidates.configuration_of(one.candidate)) for one in asked if one is not None]
+
+
+def on_all_rows(known: Knowledge | None) -> Callable[[Configuration], float]:
+    """Expected seconds of a fit on all rows."""
+    by_rows = seconds_by_rows(known)
+    return lambda one: by_rows(one, 160)
 
 
 def firsts(
@@ -59,7 +70,7 @@ def firsts(
 
 def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> None:
     found, known = firsts(dataset, QUICK, Warehouse.open(STARTER))
-    seconds = fit_seconds_of(known)
+    seconds = on_all_rows(known)
     assert len(found.members) == 3
     assert {one.algorithm for one in found.spares} == {*QUICK.flows}
     took = [seconds(one) for one in found.spares]
@@ -70,7 +81,7 @@ def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> No
 def test_fits_of_the_first_model_take_half_of_the_time(dataset: Dataset) -> None:
     starter = Warehouse.open(STARTER)
     usual, known = firsts(dataset, QUICK, starter)
-    seconds = fit_seconds_of(known)
+    seconds = on_all_rows(known)
     total = max(seconds(one) for one in usual.members)
     hurried, _ = firsts(dataset, QUICK, starter, seconds=total)
     assert all(seconds(one) <= total / 2 for one in hurried.members)
@@ -78,7 +89,7 @@ def test_fits_of_the_first_model_take_half_of_the_time(dataset: Dataset) -> None
 
 def test_where_nothing_is_quick_enough_the_quickest_is_the_first(dataset: Dataset) -> None:
     found, known = firsts(dataset, QUICK, Warehouse.open(STARTER), seconds=1e-6)
-    seconds = fit_seconds_of(known)
+    seconds = on_all_rows(known)
     assert len(found.members) == 1
     assert all(seconds(found.members[0]) <= seconds(one) for one in found.spares)
 
@@ -96,10 +107,10 @@ def test_a_search_that_rests_on_nothing_begins_with_a_default(dataset: Dataset, 
 def test_where_no_run_says_how_long_it_took_nobody_knows_how_long_a_fit_takes(
     dataset: Dataset, world: Warehouse
 ) -> None:
-    assert np.isnan(fit_seconds_of(None)(OWN))
+    assert np.isnan(seconds_by_rows(None)(OWN, 160))
     known = known_of(dataset, QUICK, world)
     assert known is not None
-    assert np.isnan(fit_seconds_of(replace(known, fit_times=None))(OWN))
+    assert np.isnan(seconds_by_rows(replace(known, fit_times=None))(OWN, 160))
 
 
 # ---- the first trials ----------------------------------------------------------------------------
@@ -119,8 +130,27 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
     usual = replace(QUICK, surrogate="gp")
     plain = replace(usual, start="top", acquisition="ei")
     assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
-    with pytest.raises(TooFewRuns, match="the warehouse has no running times"):
+    with pytest.raises(TooFewRuns, match="needs running times, and the warehouse has none"):
         begun(dataset, replace(usual, acquisition="ei-per-second"), world)
+
+
+def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dataset: Dataset) -> None:
+    starter = Warehouse.open(STARTER)
+    known = known_of(dataset, QUICK, starter)
+    assert known is not None
+    candidates = find_candidates(known)
+    expected = trial_seconds(known.fit_times, candidates.table, known.metafeatures, rows=80, fits=2)
+    seconds = dict(zip(candidates.configurations, expected, strict=True))
+
+    def starts(limit: float) -> list[Configuration]:
+        search = replace(QUICK, start="top", trial_seconds=limit)
+        return [one for origin, one in first(dataset, search, starter) if origin == "start"]
+
+    unhurried = starts(3600)
+    limit = 0.99 * max(seconds[one] for one in unhurried)
+    assert len(starts(limit)) == len(unhurried)
+    assert max(seconds[one] for one in starts(limit)) < limit
+    assert starts(min(seconds.values()) / 2) == unhurried
 
 
 def test_what_the_first_model_averages_is_tried_first_then_seeds_and_starts(
@@ -129,7 +159,7 @@ def test_what_the_first_model_averages_is_tried_first_then_seeds_and_starts(
     usual = first(dataset, QUICK, world)
     assert first(dataset, replace(QUICK, seeds=(OWN,)), world) == [("start", OWN), *usual[:3]]
     known = known_of(dataset, QUICK, world)
-    optimizer, candidates = new_search(task_of(dataset, QUICK, world), known, QUICK, [OWN])
+    optimizer, candidates = new_search(task_of(dataset, QUICK, world), known, QUICK, Resampling(2), [OWN])
     asked = optimizer.ask()
     assert asked is not None
     assert candidates.configuration_of(asked.candidate) == OWN
