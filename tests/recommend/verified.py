@@ -1,0 +1,56 @@
+"""What comes of evaluations, said instead of measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from ingest.reading.datasets import Dataset
+from ingest.running.blocks import Split
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import Outcome
+from ingest.running.resampling import tested_rows
+from ingest.running.scorer import scorer_of
+from recommend.bo.tuning import running
+from warehouse.vocabulary.configuration import Configuration
+
+LONG = 600.0
+"""Seconds that no evaluation which is said needs."""
+Said = Callable[[Configuration], float | str]
+
+
+@dataclass
+class Evaluations:
+    """What was evaluated, and on which splits."""
+
+    configurations: list[Configuration] = field(default_factory=list)
+    splits: list[Sequence[Split]] = field(default_factory=list)
+
+
+def say(monkeypatch: pytest.MonkeyPatch, outcome: Said) -> Evaluations:
+    """Have evaluations come to what `outcome` says: an accuracy, or why it crashed."""
+    done = Evaluations()
+
+    def evaluate(
+        configuration: Configuration,
+        dataset: Dataset,
+        repetitions: Sequence[Sequence[Split]],
+        *_: object,
+        **__: object,
+    ) -> Evaluation:
+        said = outcome(configuration)
+        done.configurations.append(configuration)
+        done.splits.append(repetitions[0])
+        if isinstance(said, str):
+            return Evaluation(Outcome.crash, 0.1, message=said)
+        codes = scorer_of(dataset).outcomes(dataset.target)[tested_rows(repetitions[0])]
+        right = np.random.default_rng(0).random(len(codes)) < said
+        second = np.where(right == (codes == 1), 0.9, 0.1)
+        predictions = np.column_stack([1 - second, second])
+        return Evaluation(
+            Outcome.success, 0.1, {"predictive_accuracy": said, "fit_seconds": 0.01}, predictions
+        )
+
+    monkeypatch.setattr(running, "evaluate", evaluate)
+    return done
