@@ -47,7 +47,7 @@ from recommend.verification import head_of, verification_of
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line
-from warehouse.support.text import counted
+from warehouse.support.text import LONGEST_SECONDS, counted
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import CLASSIFICATION
@@ -66,7 +66,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they suffice
-            for nothing else, the first recommendation is fitted.
+            for nothing else, the configuration that is expected to be quickest is fitted.
         top: number of configurations of `recommendation_`.
         ensemble: picks of the ensemble (Caruana et al. 2004), whose probabilities are averaged; 0 = the best
             configuration alone.
@@ -260,8 +260,10 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
     def _check_parameters(self) -> None:
-        if not self.budget > 0:
-            raise BadOption(f"budget must be more than 0 seconds, not {self.budget}")
+        if not 0 < self.budget <= LONGEST_SECONDS:
+            raise BadOption(
+                f"budget must be more than 0 seconds and at most {LONGEST_SECONDS:.0f}, not {self.budget}"
+            )
         if self.top < 1:
             raise BadOption(f"top must be 1 or more, not {self.top}")
         if self.ensemble < 0:

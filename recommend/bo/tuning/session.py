@@ -63,7 +63,7 @@ KEPT = 0.4
 ON_THE_WAY = 0.1
 """Share of the time so far that fits on the way may take."""
 LEAST = 2.0
-"""Seconds that a fit may take in any case before there is a model."""
+"""Seconds that a fit of the quickest may take in any case before there is a model."""
 LONGER = 4.0
 """Times as long as expected that a fit on the way may take."""
 FALLBACK = 0.5
@@ -337,18 +337,21 @@ class Session:
         return Task("repetition", trial.configuration, min(self._limit, seconds), trial.number)
 
     def _next_fit(self) -> Task | None:
-        if not self.wants_model or not self._wanted:
-            return None
+        while self._wanted:
+            one = self._wanted.pop(0)
+            limit = self._fit_limit(one)
+            if limit > 0:
+                return Task("fit", one, limit)
+        return None
+
+    def _fit_limit(self, one: Configuration) -> float:
+        """Seconds that the next fit may take; the quickest has some in any case before there is a model."""
         left = self.deadline.left()
-        one = self._wanted.pop(0)
-        if not self.fitted:
-            limit = FALLBACK * left if self._wanted else max(left, LEAST)
-        else:
-            limit = left if self._closing else min(left, LONGER * self._fits_seconds([one]) + LEAST)
-            if limit <= 0:
-                self._wanted.clear()
-                return None
-        return Task("fit", one, limit)
+        if self.fitted:
+            return left if self._closing else min(left, LONGER * self._fits_seconds([one]) + LEAST)
+        quickest = [*self.spares, *self.firsts][0]
+        limit = FALLBACK * left if self._wanted else left
+        return max(limit, LEAST) if one == quickest else limit
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":

@@ -82,9 +82,10 @@ def first_configurations(
     quickest = dict.fromkeys(candidates.configurations[place].algorithm for place in np.argsort(took))
     order = [candidates.configurations[place] for place in np.argsort(took)]
     spares = [next(one for one in order if one.algorithm == name) for name in quickest][:SPARES]
+    limit = None if seconds is None or np.isnan(took).all() else FITTED * seconds
     try:
-        chosen = choose(known, expected, MEMBERS, budget=None if seconds is None else FITTED * seconds)
-    except BadOption:  # nothing is that quick, or no time is known
+        chosen = choose(known, expected, MEMBERS, budget=limit)
+    except BadOption:  # nothing is that quick
         return Firsts(spares[:1], spares[1:])
     return Firsts([*weights_of([candidates.configurations[place] for place in chosen.positions])], spares)
 
