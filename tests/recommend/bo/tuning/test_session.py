@@ -141,7 +141,7 @@ def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
 
 
 def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() -> None:
-    done = run(Machine(PART), [FIRST, SECOND], spares=[QUICK], seconds=0.01)
+    done = run(Machine(PART), [FIRST, SECOND], spares=[QUICK, configuration(8, 0.2)], seconds=0.01)
     assert done.fitted == [9]
     assert done.session.remarks() == [
         "The time did not suffice for a trial: nothing was compared on the data.",

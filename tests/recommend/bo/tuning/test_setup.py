@@ -107,6 +107,8 @@ def test_a_search_that_rests_on_nothing_begins_with_a_default(dataset: Dataset, 
 def test_where_no_run_says_how_long_it_took_nobody_knows_how_long_a_fit_takes(
     dataset: Dataset, world: Warehouse
 ) -> None:
+    """Then the first model is what it would be without an end."""
+    assert firsts(dataset, QUICK, world, seconds=1e-6)[0] == firsts(dataset, QUICK, world)[0]
     assert np.isnan(seconds_by_rows(None)(OWN, 160))
     known = known_of(dataset, QUICK, world)
     assert known is not None
