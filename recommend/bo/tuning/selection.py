@@ -149,7 +149,7 @@ def select_single(ballot: Ballot, scores: Sequence[float], first: int) -> int:
     without = [
         ballot.score(one, np.flatnonzero(blocks != block))
         - ballot.score(other, np.flatnonzero(blocks != block))
-        for block in range(2 * BLOCKS)
+        for block in range(JACKKNIFE)
     ]
     # The jackknife's standard error of the difference, over blocks of rows (Efron and Stein 1981).
     error = float(np.sqrt((JACKKNIFE - 1) * np.var(without)))
