@@ -58,7 +58,7 @@ MAY_IMPORT = {
     "recommend.bo.__main__": {"warehouse.support", "recommend.bo.cli"},
 }
 """Folder or module -> folders that may be imported there; the innermost folder counts."""
-HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "ConfigSpace", "jinja2"}
+HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "catboost", "xgboost", "ConfigSpace", "jinja2"}
 
 
 def imported_modules(path: Path) -> set[str]:
