@@ -48,6 +48,15 @@ def test_the_examples_of_docstrings_give_what_they_say() -> None:
     assert [name for name, result in results.items() if result.failed or not result.attempted] == []
 
 
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A folder that has the project's packages, for what a document writes."""
+    for package in PACKAGES:
+        (tmp_path / package).symlink_to(ROOT / package)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
 @each(("document", "code"), BLOCKS)
 def test_the_python_of_a_document_runs(document: str, code: str) -> None:
     for package in sorted(imported(code) & OPTIONAL):
