@@ -166,7 +166,7 @@ def test_each_block_is_predicted_by_what_the_others_select() -> None:
 
     votes = ballot(right_on(range(70)), truth=ONES)
     assert estimate(votes, select, endless) == pytest.approx(0.7)
-    assert [len(rows) for rows in seen] == [80] * 5
+    assert [len(rows) for rows in seen] == [66, 67, 67]
     assert {*range(100)} == set.union(*({*range(100)} - rows for rows in seen))
 
 
