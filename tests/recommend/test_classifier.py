@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,19 +27,19 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import recommend.classifier
 from ingest.flows import Flow, get_flow
 from ingest.running.evaluation import Evaluation
-from ingest.running.limits import Outcome, run_limited
+from ingest.running.limits import run_limited
 from recommend import HeadstartClassifier
-from recommend.verification import rungs as heats
+from recommend.bo.tuning import running
+from recommend.bo.tuning.setup import Firsts
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
+from tests.recommend.verified import LONG, say
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 
-AT_ONCE = 0.01
-"""Seconds that suffice for no race."""
-LONG = 600.0
-"""Seconds that no race here needs."""
+SHORT = 4.0
+"""Seconds of a search."""
 
 
 def of_numbers(rows: int, seed: int = 50) -> tuple[pd.DataFrame, pd.Series]:
@@ -48,30 +48,28 @@ def of_numbers(rows: int, seed: int = 50) -> tuple[pd.DataFrame, pd.Series]:
 
 
 @pytest.fixture
-def classifier(small_world: Path) -> HeadstartClassifier:
-    """One that races nothing."""
-    return HeadstartClassifier(AT_ONCE, warehouse=str(small_world), random_state=0)
+def classifier(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
+    """One that fits the first recommendation in this process, as in a daemon, which may have no children."""
+    monkeypatch.setattr(recommend.classifier, "current_process", lambda: SimpleNamespace(daemon=True))
+    return HeadstartClassifier(warehouse=str(small_world), random_state=0)
 
 
 @pytest.fixture
-def trees_lose(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Says what comes of each run of a race, and notes the algorithms that ran."""
-    ran: list[str] = []
+def searching(small_world: Path) -> HeadstartClassifier:
+    """One that searches."""
+    return HeadstartClassifier(SHORT, warehouse=str(small_world), random_state=0)
 
-    def run(configuration: Configuration, *_: object, **_options: object) -> Evaluation:
-        ran.append(configuration.algorithm)
-        value = 0.9 if configuration.algorithm == "logistic_regression" else 0.6
-        return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": value})
 
-    monkeypatch.setattr(heats, "evaluate", run)
-    return ran
+def trees_lose(one: Configuration) -> float:
+    """Trees win on all large datasets that are known."""
+    return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
 # ---- scikit-learn --------------------------------------------------------------------------------
 
 
 def checks() -> list[Any]:
-    made = estimator_checks_generator(HeadstartClassifier(AT_ONCE))
+    made = estimator_checks_generator(HeadstartClassifier())
     return [pytest.param(check, id=getattr(check, "func", check).__name__) for _, check in made]
 
 
@@ -79,12 +77,14 @@ def checks() -> list[Any]:
 def told_recommendation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Says what is recommended, so that a fit takes milliseconds."""
     logistic = Configuration("logistic_regression", get_flow("logistic_regression").default())
-    recommendation = SimpleNamespace(
-        configurations=[SimpleNamespace(configuration=logistic, fit_seconds=None)], race=None
-    )
-    for step in ("describe_task", "gather", "find_candidates"):
-        monkeypatch.setattr(recommend.classifier, step, lambda *_, **__: None)
-    monkeypatch.setattr(recommend.classifier, "recommended", lambda *_, **__: recommendation)
+    said = {
+        "describe_task": None,
+        "gather": SimpleNamespace(task=SimpleNamespace(measure="predictive_accuracy")),
+        "find_candidates": SimpleNamespace(configurations=[logistic]),
+        "first_configurations": Firsts([logistic], []),
+    }
+    for step, value in said.items():
+        monkeypatch.setattr(recommend.classifier, step, lambda *_, value=value, **__: value)
 
 
 @pytest.mark.usefixtures("told_recommendation")
@@ -104,10 +104,10 @@ def test_few_rows_are_enough(classifier: HeadstartClassifier, classes: str) -> N
 
 
 def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
-    classifier: HeadstartClassifier,
+    searching: HeadstartClassifier,
 ) -> None:
     rows, classes = of_numbers(120)
-    pipeline = make_pipeline(FunctionTransformer(), classifier)
+    pipeline = make_pipeline(FunctionTransformer(), searching)
     scores = cross_val_score(pipeline, rows, classes, cv=2, n_jobs=2, error_score="raise")
     assert (scores > 0.5).all()
 
@@ -198,7 +198,8 @@ def test_labels_of_any_kind_come_back_as_they_were(
 @pytest.mark.parametrize(
     ("parameters", "complaint"),
     [
-        ({"budget": 0}, "budget must be more than 0 seconds, not 0"),
+        ({"budget": 0}, "budget must be more than 0 seconds and at most 1728000, not 0"),
+        ({"budget": np.inf}, "not inf"),
         ({"top": 0}, "top must be 1 or more"),
         ({"ensemble": -1}, "ensemble must be 0 or more picks"),
         ({"measure": "wall_clock_time_millis"}, "can't be used to select a model; use one of"),
@@ -272,62 +273,72 @@ def test_a_column_that_comes_in_another_form_is_warned_of(classifier: HeadstartC
 # ---- what it fits --------------------------------------------------------------------------------
 
 
-def test_without_time_the_first_recommendation_is_fitted(classifier: HeadstartClassifier) -> None:
+def test_in_a_daemon_the_first_recommendation_is_fitted(classifier: HeadstartClassifier) -> None:
     classifier.fit(*of_numbers(900))
-    assert classifier.race_ is None
+    assert classifier.search_ is None
     assert len(classifier.recommendation_.configurations) == 3
     assert classifier.best_configuration_ == classifier.recommendation_.configurations[0].configuration
     assert classifier.best_configuration_.algorithm == "decision_tree"
     assert classifier.weights_ == {classifier.best_configuration_: 1.0}
 
 
-def test_with_time_what_won_the_race_is_fitted(
-    classifier: HeadstartClassifier, trees_lose: list[str]
+def test_whatever_the_budget_is_it_predicts_in_time(searching: HeadstartClassifier) -> None:
+    rows, classes = of_numbers(300)
+    began = monotonic()
+    searching.set_params(budget=0.01).fit(rows, classes)
+    assert monotonic() - began < 10, "two seconds, on a machine that does much else"
+    assert searching.search_ is not None
+    assert searching.search_.trials == []
+    assert len(searching.pipelines_) == 1
+    assert set(searching.predict(rows)) <= {"a", "b"}
+    assert searching.recommendation_.trials == 0
+
+
+@pytest.mark.parametrize("ensemble", [0, 25])
+def test_what_is_found_decides_against_what_was_expected(
+    searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch, ensemble: int
 ) -> None:
-    """Trees win on all large datasets that are known, and not on this one."""
-    classifier.set_params(budget=LONG, top=4).fit(*of_numbers(900))
-    assert classifier.race_ is not None
-    assert len(classifier.race_.entrants) == 5  # one default is no head of the recommendation
-    assert {"decision_tree", "logistic_regression"} == set(trees_lose)
-    assert classifier.best_configuration_.algorithm == "logistic_regression"
-    assert classifier.pipelines_[0].named_steps["classifier"].__class__.__name__ == "LogisticRegression"
+    say(monkeypatch, trees_lose)
+    searching.set_params(ensemble=ensemble, top=4).fit(*of_numbers(900))
+    assert searching.best_configuration_.algorithm == "logistic_regression"
+    assert len(searching.weights_) == 1 or ensemble
+    assert searching.recommendation_.configurations[0].configuration.algorithm == "logistic_regression"
+    assert len(searching.recommendation_.configurations) == 4
 
 
-def test_real_races_end_in_time_and_leave_nothing_running(
-    classifier: HeadstartClassifier, tmp_path: Path
+def test_a_search_ends_in_time_and_leaves_nothing_running(
+    searching: HeadstartClassifier, tmp_path: Path
 ) -> None:
     rows, classes = of_numbers(120)
     before = multiprocessing.active_children()  # of joblib
-    classifier.set_params(budget=20, ensemble=3, n_jobs=2).fit(rows, classes)
-    assert classifier.race_ is not None
-    assert sum(classifier.weights_.values()) == pytest.approx(1)
-    assert len(classifier.pipelines_) == len(classifier.weights_)
-    members = [pipeline.predict_proba(rows) for pipeline in classifier.pipelines_]
-    mean = np.average(members, axis=0, weights=list(classifier.weights_.values()))
-    np.testing.assert_allclose(classifier.predict_proba(rows), mean)
-    assert_code_predicts_the_same(classifier, rows, classes, tmp_path)
+    searching.set_params(budget=8, n_jobs=2).fit(rows, classes)
+    assert searching.search_ is not None
+    assert searching.search_.seconds < 10
+    assert searching.search_.trials
+    assert sum(searching.weights_.values()) == pytest.approx(1)
+    members = [pipeline.predict_proba(rows) for pipeline in searching.pipelines_]
+    mean = np.average(members, axis=0, weights=list(searching.weights_.values()))
+    np.testing.assert_allclose(searching.predict_proba(rows), mean)
+    assert_code_predicts_the_same(searching, rows, classes, tmp_path)
     assert set(multiprocessing.active_children()) <= {*before}
 
 
-@pytest.mark.usefixtures("trees_lose")
-def test_where_the_time_does_not_end_a_race_equal_seeds_give_equal_classifiers(
-    small_world: Path,
-) -> None:
-    rows, classes = of_numbers(300)
-    first, again = (
-        HeadstartClassifier(LONG, warehouse=small_world, random_state=3).fit(rows, classes) for _ in range(2)
-    )
-    assert first.best_configuration_ == again.best_configuration_
-    np.testing.assert_array_equal(first.predict_proba(rows), again.predict_proba(rows))
+@pytest.mark.parametrize("classes", ["aabb", "aabbc", "abababababab"])
+def test_few_rows_can_be_searched(searching: HeadstartClassifier, classes: str) -> None:
+    rows = np.arange(len(classes)).reshape(-1, 1)
+    predicted = searching.set_params(budget=2).fit(rows, [*classes]).predict(rows)
+    assert set(predicted) <= set(classes)
 
 
-def test_classes_with_fewer_rows_than_a_race_has_folds_are_not_raced(
-    small_world: Path, trees_lose: list[str]
+def test_where_no_warehouse_is_named_it_learns_from_the_bundled_one(
+    classifier: HeadstartClassifier, small_world: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    rows, classes = of_numbers(18)
-    fitted = HeadstartClassifier(LONG, warehouse=small_world).fit(rows, classes)
-    assert fitted.race_ is None
-    assert trees_lose == []
+    """Whatever the user has recorded, the same rows give the same start."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    Warehouse.open(small_world).export(Warehouse.create(None).path)
+    assert Warehouse.open(None).path.is_relative_to(tmp_path)
+    classifier.set_params(warehouse=None).fit(*of_numbers(120))
+    assert classifier.recommendation_.warehouse.is_starter
 
 
 def test_a_configuration_that_fails_is_no_end(
@@ -351,17 +362,17 @@ def test_a_configuration_that_fails_is_no_end(
 # ---- what is left behind -------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("trees_lose")
 def test_runs_are_written_to_the_warehouse_only_where_that_is_asked_for(
-    small_world: Path, tmp_path: Path
+    searching: HeadstartClassifier, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    say(monkeypatch, trees_lose)
     world = Warehouse.open(small_world).export(tmp_path / "world")
-    fitted = HeadstartClassifier(LONG, warehouse=world.path, random_state=0).fit(*of_numbers(300))
+    searching.set_params(warehouse=world.path).fit(*of_numbers(300))
     assert Warehouse.open(world.path).version == world.version
-    fitted.set_params(record=True).fit(*of_numbers(300))
-    assert fitted.race_ is not None
+    searching.set_params(record=True).fit(*of_numbers(300))
+    assert searching.search_ is not None
     written = Warehouse.open(world.path).sql("SELECT count(*) AS n FROM runs WHERE train_rows IS NOT NULL")
-    assert written["n"].item() == sum(len(heat.results) for heat in fitted.race_.heats)
+    assert written["n"].item() == len(searching.search_.trials) > 0
 
 
 def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) -> None:
@@ -398,10 +409,11 @@ def test_what_was_fitted_is_a_script_without_our_packages(
     rows, classes = mixed()
     classifier.fit(rows, classes)
     head = ast.get_docstring(ast.parse(classifier.code())) or ""
-    assert "fitted by Headstart's HeadstartClassifier, after 128 runs on 8 datasets." in " ".join(
-        head.split()
+    assert (
+        "Chosen by Headstart's HeadstartClassifier, after 0 trials on the data and 128 runs on 8 datasets."
+        in " ".join(head.split())
     )
-    assert "\nExpected: " in head
+    assert "Weights: 1.00." in head
     assert_code_predicts_the_same(classifier, rows, classes, tmp_path)
 
 
@@ -414,9 +426,9 @@ def test_it_explains_what_recommend_says(classifier: HeadstartClassifier) -> Non
 
 
 def test_an_interrupt_ends_the_fit_and_its_processes(
-    classifier: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
+    searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C comes when the first run of the race has begun; again if a callback has swallowed it, as a
+    """Ctrl-C comes when the first trial has begun; again if a callback has swallowed it, as a
     callback of the garbage collector does, of which Hypothesis has one."""
     before = multiprocessing.active_children()
     begun, ended = threading.Event(), threading.Event()
@@ -431,17 +443,17 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
         called = run_limited(sleep, LONG, seconds=LONG, memory=2**30, processes=processes)
         return Evaluation(called.outcome, called.seconds)
 
-    monkeypatch.setattr(heats, "evaluate", run)
+    monkeypatch.setattr(running, "evaluate", run)
     presser = threading.Thread(target=press)
     before_that = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     presser.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            classifier.set_params(budget=LONG).fit(*of_numbers(900))
+            searching.set_params(budget=LONG).fit(*of_numbers(900))
     finally:
         ended.set()
         begun.set()
         presser.join()
         signal.signal(signal.SIGINT, before_that)
     assert set(multiprocessing.active_children()) <= {*before}
-    assert not hasattr(classifier, "pipelines_")
+    assert not hasattr(searching, "pipelines_")
