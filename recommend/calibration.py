@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ingest.flows import get_flow
+from ingest.reading.column_types.roles import Role
+from warehouse.support.arrays import Positions
+from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.pipeline import Pipeline
 
@@ -22,3 +30,17 @@ def with_probabilities(pipeline: Pipeline) -> Pipeline | CalibratedClassifierCV:
     from sklearn.calibration import CalibratedClassifierCV
 
     return CalibratedClassifierCV(pipeline, **CALIBRATION)
+
+
+def fit_pipeline(
+    configuration: Configuration,
+    features: pd.DataFrame,
+    codes: Positions,
+    roles: Mapping[str, Role],
+    seed: int,
+) -> Any:
+    """A fitted pipeline of a configuration, which gives probabilities; it warns of nothing, as in trials."""
+    pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return with_probabilities(pipeline).fit(features, codes)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from multiprocessing import current_process
@@ -21,9 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ingest.flows import get_flow
 from ingest.reading.column_types.columns import label
-from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
 from ingest.reading.tables import frame_of
@@ -35,7 +32,7 @@ from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.search import search_task
 from recommend.bo.tuning.settings import PICKS, Budget, Search
 from recommend.bo.tuning.setup import Firsts, first_configurations
-from recommend.calibration import with_probabilities
+from recommend.calibration import fit_pipeline
 from recommend.labels import labels_of, target_name
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
@@ -48,7 +45,6 @@ from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line
 from warehouse.support.text import LONGEST_SECONDS, counted
-from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
@@ -308,18 +304,6 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_configuration_ = next(iter(self.weights_))
 
 
-def fit_pipeline(
-    configuration: Configuration,
-    features: pd.DataFrame,
-    codes: Positions,
-    roles: Mapping[str, Role],
-    seed: int,
-) -> Any:
-    """A fitted pipeline of a configuration, which gives probabilities."""
-    pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
-    return with_probabilities(pipeline).fit(features, codes)
-
-
 def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
     """The first configuration that can be fitted, in this process.
 
@@ -329,9 +313,7 @@ def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
     failure: Exception | None = None
     for one in dict.fromkeys([*firsts.members, *firsts.spares]):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # as in trials: not converged, rare class
-                return model_of({one: 1.0}, {one: fit(one)})
+            return model_of({one: 1.0}, {one: fit(one)})
         except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
             failure = error
     raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -71,8 +72,10 @@ def plain_model(
 
 
 def plain_member(configuration: Configuration, dataset: Dataset, seed: int) -> Pipeline | VotingClassifier:
-    """A configuration's pipeline as `plain_model` fits it, which gives probabilities."""
-    return plain_model({configuration: 1.0}, dataset, seed=seed)
+    """A configuration's pipeline as `plain_model` fits it, with probabilities; it warns of nothing, as in trials."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return plain_model({configuration: 1.0}, dataset, seed=seed)
 
 
 def averaged(

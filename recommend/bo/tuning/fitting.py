@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
 from warehouse.vocabulary.configuration import Configuration
 
 Fit = Callable[[Configuration], Any]
-"""Fits a configuration on all rows. It travels to another process, and its result comes back."""
+"""Fits a configuration on all rows. It travels to another process, which imports its module for each fit, and
+its result comes back."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,8 @@ def fit_limited(
     Raises:
         CancelledError: the owner ended it.
     """
-    called = run_limited(
-        _quietly, fit, configuration, seconds=seconds, memory=memory * MEBIBYTE, processes=processes
-    )
+    called = run_limited(fit, configuration, seconds=seconds, memory=memory * MEBIBYTE, processes=processes)
     return FitResult(called.result, called.seconds, called.message, called.outcome)
-
-
-def _quietly(fit: Fit, configuration: Configuration) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as in the trials, whose scores show the effect
-        return fit(configuration)
 
 
 @dataclass(frozen=True)
