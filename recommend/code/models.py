@@ -72,7 +72,7 @@ def plain_model(
 
 
 def plain_member(configuration: Configuration, dataset: Dataset, seed: int) -> Pipeline | VotingClassifier:
-    """A configuration's pipeline as `plain_model` fits it, with probabilities; it warns of nothing, as in trials."""
+    """A configuration's pipeline as `plain_model` fits it, with probabilities; it warns of nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return plain_model({configuration: 1.0}, dataset, seed=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -96,5 +97,8 @@ class Splits:
                 strata = scorer_of(self._part).strata(self._part.target)
                 least = 2 * (int(strata.max()) + 1)
                 resampling = replace(resampling, train_rows=max(round(share * rows), least))
-            self._known[repetition, share] = splits_of_dataset(self._part, resampling, self._seed, repetition)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of classes with fewer rows than there are folds
+                splits = splits_of_dataset(self._part, resampling, self._seed, repetition)
+            self._known[repetition, share] = splits
         return self._known[repetition, share]
