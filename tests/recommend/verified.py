@@ -45,8 +45,10 @@ def say(monkeypatch: pytest.MonkeyPatch, outcome: Said) -> Evaluations:
         if isinstance(said, str):
             return Evaluation(Outcome.crash, 0.1, message=said)
         codes = scorer_of(dataset).outcomes(dataset.target)[tested_rows(repetitions[0])]
-        right = np.random.default_rng(0).random(len(codes)) < said
-        second = np.where(right == (codes == 1), 0.9, 0.1)
+        random = np.random.default_rng(0)
+        is_second = (random.random(len(codes)) < said) == (codes == 1)
+        doubt = random.uniform(0, 0.5, len(codes))
+        second = np.where(is_second, 1 - doubt, doubt)
         predictions = np.column_stack([1 - second, second])
         return Evaluation(
             Outcome.success, 0.1, {"predictive_accuracy": said, "fit_seconds": 0.01}, predictions
