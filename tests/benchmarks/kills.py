@@ -306,7 +306,7 @@ OPENML = Job(
 )
 READ_FILE = ("ingest", "file", "runs.csv", "--flow", "others", *IN_WAREHOUSE)
 COMPACTION = Job("compaction", begin_scattered, READ_FILE)
-TUNE = ("tune", "mine/numbers150.csv", "--history", "history", "--trials", "4", "--folds", "2")
+TUNE = ("tune", "mine/numbers150.csv", "--record", "--history", "history", "--trials", "4", "--folds", "2")
 JOBS = (
     Job("ingest file", begin_empty, READ_FILE),
     EXPERIMENTS,
