@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -44,11 +44,15 @@ class Observations:
     """(t,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
     link: LinkName = "identity"
     """The measure's link; identity where values are scores."""
+    test_rows: int | None = None
+    """Rows on which each value was measured, in all its folds; None = all rows of the dataset."""
 
     def with_more(self, others: Observations) -> Observations:
         """Trials that are these and then the others."""
         configurations = self.configurations.followed_by(others.configurations)
-        return Observations(configurations, np.concatenate([self.values, others.values]), self.link)
+        return replace(
+            self, configurations=configurations, values=np.concatenate([self.values, others.values])
+        )
 
 
 class Predictor(Protocol):

@@ -20,6 +20,8 @@ class Link(NamedTuple):
     to_z: Callable[[Floats], Floats]
     to_values: Callable[[Floats], Floats]
     """The inverse of `to_z`."""
+    sampling_std: Callable[[Floats, float], Floats]
+    """Standard deviation of z, as measured on so many test rows (delta method); 0 where nobody knows it."""
 
 
 def logit(v: Floats) -> Floats:
@@ -35,11 +37,21 @@ def _expit(z: Floats) -> Floats:
     return np.asarray(expit(z), np.float64)
 
 
+def _binomial_std(z: Floats, rows: float) -> Floats:
+    """Of a share: its variance is v (1 - v) / rows, and dz / dv = 1 / (v (1 - v))."""
+    v = _expit(z)
+    return 1 / np.sqrt(rows * v * (1 - v))
+
+
 LINKS: dict[LinkName, Link] = {
-    "logit": Link(logit, _expit),
-    "cost": Link(lambda v: -np.log(np.maximum(-v, LEAST)), lambda z: -np.exp(-z)),
-    "identity": Link(lambda v: v, lambda z: z),
+    "logit": Link(logit, _expit, _binomial_std),
+    # The losses of rows are taken to vary as much as they are large.
+    "cost": Link(
+        lambda v: -np.log(np.maximum(-v, LEAST)),
+        lambda z: -np.exp(-z),
+        lambda z, rows: np.full_like(z, rows**-0.5),
+    ),
+    "identity": Link(lambda v: v, lambda z: z, lambda z, rows: np.zeros_like(z)),  # noqa: ARG005
 }
 """Name that a measure declares (`warehouse.vocabulary.measures`) -> link. Values are larger where they are
-better: costs
-are negative."""
+better: costs are negative."""

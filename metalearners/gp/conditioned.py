@@ -56,7 +56,8 @@ class Conditioned:
     ) -> ValueInterval | None:
         """Expected values in the measure's own unit (`InOwnUnit.expect`), of runs on as many rows as trials.
 
-        Of what was tried another run is expected to come to the same, as it is in `choose`.
+        Of what was tried, too, the posterior mean given the noise that values have by their number of test
+        rows: the best of many measured values is partly luck.
         """
         if self._say_nothing:
             model = self.model
@@ -66,10 +67,11 @@ class Conditioned:
         link = LINKS[self.trials.link]
         z = link.to_z(self.trials.values)
         prior, of_trials = self._priors(configurations, metafeatures)
+        rows = self.trials.test_rows or float(metafeatures.get("NumberOfInstances", np.nan))
+        noise = float(np.nan_to_num(np.square(link.sampling_std(z, rows)).mean()))
         with one_thread():
-            above = Posterior(of_trials, z).compare(prior, of_runs=True)
-        measured = _measured(prior, of_trials, z)
-        mean, off = z.mean() + np.where(np.isnan(measured), above.mean, measured), Z80 * _std(above)
+            above = Posterior(of_trials, z, noise=noise).compare(prior, of_runs=True)
+        mean, off = z.mean() + above.mean, Z80 * _std(above)
         return ValueInterval(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
 
     def beats(

@@ -130,6 +130,7 @@ class Posterior:
         y: Floats,
         explanations: Sequence[PosteriorExplanation] = (LEARNED,),
         widths: Sequence[float] = WIDTHS,
+        noise: float = 0.0,
     ) -> None:
         """What the trials teach.
 
@@ -138,8 +139,11 @@ class Posterior:
             y: (t,) their values.
             explanations: what is thought possible.
             widths: how much wider than stated a covariance may be.
+            noise: variance of a value that is known, in the unit of `y`; others are added to it.
         """
         spreads = (float(y.std()) or 1.0) * _SPREADS
+        known_noise = noise / (float(y.var()) or 1.0)
+        noises = [known_noise + unknown for unknown in _NOISES]
         among_trials = _Covariances(of_trials, of_trials)
         explained = [
             one
@@ -150,7 +154,7 @@ class Posterior:
                 y,
                 spreads,
                 [explanation for explanation in explanations if explanation.stretch == stretch],
-                widths,
+                list(product(widths, noises)),
             )
         ]
         likeliest = max(one.log_weights.max() for one in explained)
@@ -356,7 +360,7 @@ def _explained(
     y: Floats,
     spreads: Floats,
     explanations: Sequence[PosteriorExplanation],
-    widths: Sequence[float],
+    widths_and_noises: Sequence[tuple[float, float]],
 ) -> Iterator[_Explained]:
     """Fit of each explanation to the trials.
 
@@ -367,15 +371,15 @@ def _explained(
     # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
     contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
     eigenvalues, B = (part[..., :-1] for part in symmetric_eigen(contrasts))
-    widths_and_noises = np.array(list(product(widths, _NOISES)))
-    c = np.outer(widths_and_noises[:, 0], np.maximum(eigenvalues, 0)) + widths_and_noises[:, 1:]
+    a_and_v = np.array(widths_and_noises)
+    c = np.outer(a_and_v[:, 0], np.maximum(eigenvalues, 0)) + a_and_v[:, 1:]
     values = (B.T @ y)[:, None] / spreads  # (t - 1, spreads)
     expected = (B.T @ of_trials.mean)[:, None]
     for explanation in explanations:
         missed = values - expected * explanation.expects
         logs = -0.5 * ((1 / c) @ missed**2 + np.log(c).sum(axis=1)[:, None])
         logs += np.log(explanation.odds) - (len(y) - 1) * np.log(_SPREADS)
-        yield _Explained(explanation, widths_and_noises, c, B, missed, spreads, logs)
+        yield _Explained(explanation, a_and_v, c, B, missed, spreads, logs)
 
 
 def _normalized(cases: Sequence[_Case]) -> list[_Case]:

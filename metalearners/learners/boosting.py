@@ -23,9 +23,9 @@ from metalearners.encoding.matrices import (
     encode_runs,
     learn_encoding_of,
 )
-from metalearners.encoding.training_data import SIZES, TrainingData, training_data
+from metalearners.encoding.training_data import TrainingData, training_data
 from metalearners.learners.base import WithSettings
-from metalearners.learners.calibrated import CalibratedModel, calibrated
+from metalearners.learners.calibrated import UNCALIBRATED, CalibratedModel, calibrated
 from metalearners.learners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
 from warehouse.questions.queries import RunTable
@@ -77,7 +77,11 @@ class BoostedTrees(CalibratedModel):
         if self.forest.n_features != len(self.inputs.names):
             raise ValueError("the forest has other inputs than the model")
 
-    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+    @property
+    def described_by(self) -> tuple[str, ...]:
+        return self.inputs.metafeatures
+
+    def scores_of(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         return self.slope * self.forest.predict(self.input_matrix(configurations, metafeatures)) + self.offset
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
@@ -85,11 +89,6 @@ class BoostedTrees(CalibratedModel):
         if self.targets == "standardized":
             return None
         return self.forest.predict(self.input_matrix(configurations, metafeatures))
-
-    @property
-    def qualities(self) -> tuple[str, ...]:
-        """Names of the qualities that predictions rest on; see `Model.qualities`."""
-        return tuple(dict.fromkeys([*SIZES, *self.inputs.metafeatures]))
 
     def input_matrix(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """X of `configurations` on the dataset with these meta-features, (n, inputs)."""
@@ -162,7 +161,7 @@ class _BoostedTreesLearner(WithSettings):
         return lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
-        """Learn from runs, as `fit` does, without measuring the spread of predictions."""
+        """Learn from runs, as `fit` does, without calibrating."""
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)
@@ -176,6 +175,7 @@ class _BoostedTreesLearner(WithSettings):
             encoding=encoding,
             centre=centre,
             width=width,
+            calibration=UNCALIBRATED,
             inputs=inputs,
             forest=forest,
             slope=slope,

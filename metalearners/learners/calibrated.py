@@ -1,7 +1,8 @@
-"""Calibration of models that predict a mean: uncertainty on new datasets, and updates by trials.
+"""Calibration of models that predict scores: their errors on new datasets, and updates by trials.
 
-The spread of a prediction is measured: an equal learner is trained without some of the datasets and compared
-with the runs on these. It is one number, the same for every configuration.
+What a prediction is worth is measured: equal learners are trained without each fold of families, and compared
+with the runs on these. Their errors give the spread of a score, which is the same for every configuration,
+expected values in the unit of the measure with intervals, and the chances that gains come true.
 
 Notation
     n, J     configurations, columns of the encoded hyperparameters
@@ -21,36 +22,86 @@ import pandas as pd
 
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from metalearners.encoding.matrices import encode_configurations, standardized
-from metalearners.encoding.scores import Z80, standard_scores
-from metalearners.encoding.training_data import runs_on, without_datasets
+from metalearners.encoding.scores import Z80
+from metalearners.encoding.training_data import (
+    SIZES,
+    TrainingData,
+    size_of,
+    training_data,
+    without_datasets,
+)
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
-from metalearners.predictions import Observations, Prediction
+from metalearners.learners.improvement_probability import (
+    REFERENCE,
+    GainSpread,
+    first_choices_beside,
+    learn_gain_spread,
+    usual_rows_of,
+)
+from metalearners.learners.measure_scale import QUALITIES as LEVEL_QUALITIES
+from metalearners.learners.measure_scale import OwnUnit, learn_own_unit
+from metalearners.predictions import Observations, Prediction, ValueInterval
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.table import ConfigurationTable
 
-_HELD_OUT, _MOST_HELD_OUT = 3, 15  # every third dataset is left out to measure the spread, up to so many
+_FOLDS = 5  # of families; each is left out once
 _FEATURES = 200  # of the kernel's approximation; the error falls with their root
 _LEAST_DOUBT = 0.5  # standard deviation: however sure a learner is, a new dataset may be like none before
+_LEAST_STD = 1e-6  # of a gain, where nothing was missed
 _CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common
 
 
 @dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """Errors of a model on datasets whose families it has not seen."""
+
+    spread: float
+    """Standard deviation of a run's score around its prediction; 1 is that of the scores themselves."""
+    own_unit: OwnUnit | None
+    """Model of scores in the unit of the measure, if enough datasets are known."""
+    gain_spread: GainSpread
+    """Factor of standard deviations with which probabilities of beating another one are likeliest."""
+
+    def std_of_gain(self, rows: float) -> float:
+        """Standard deviation of the difference of two runs' scores around its prediction, on `rows` rows."""
+        return max(self.gain_spread.at(rows) * float(np.sqrt(2)) * self.spread, _LEAST_STD)
+
+
+UNCALIBRATED = Calibration(
+    spread=1.0,
+    own_unit=None,
+    gain_spread=GainSpread(factor=1.0, widening=0.0, usual_rows=1.0, most_rows=1.0),
+)
+"""Calibration of a model that was learned from too few families to leave any out."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CalibratedModel(ABC):
-    """A model made from `expect` and a spread."""
+    """A model made from expected scores and a calibration."""
 
     encoding: HyperparameterEncoding
     centre: Annotated[Floats, "J"]
     """Mean of each column of the encoded hyperparameters."""
     width: Annotated[Floats, "J"]
     """Standard deviation of each column."""
-    spread: float = 1.0
-    """Standard deviation of a run's score around its prediction; 1 is that of the scores themselves."""
+    calibration: Calibration
+
+    @property
+    @abstractmethod
+    def described_by(self) -> tuple[str, ...]:
+        """Meta-features that expected scores depend on, besides the sizes of a dataset."""
 
     @abstractmethod
-    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+    def scores_of(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n,) expected scores."""
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """Names of the qualities that predictions rest on; see `Model.qualities`."""
+        level = () if self.calibration.own_unit is None else LEVEL_QUALITIES
+        return tuple(dict.fromkeys([*SIZES, *self.described_by, *level]))
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n, J) x of `configurations` on the dataset with these meta-features."""
@@ -59,18 +110,42 @@ class CalibratedModel(ABC):
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores, as `Model.predict` does."""
-        mean = self.expect(configurations, metafeatures)
-        return Prediction(mean, np.full(len(mean), self.spread))
+        mean = self.scores_of(configurations, metafeatures)
+        return Prediction(mean, np.full(len(mean), self.calibration.spread))
+
+    def expect(
+        self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
+    ) -> ValueInterval | None:
+        """Expected values in the measure's own unit; see `InOwnUnit.expect`."""
+        own_unit = self.calibration.own_unit
+        if own_unit is None:
+            return None
+        return own_unit.expect(self.scores_of(configurations, metafeatures), metafeatures, rows)
+
+    def beats(
+        self,
+        configurations: ConfigurationTable,
+        other: ConfigurationTable,
+        metafeatures: pd.Series,
+        rows: float | None = None,
+    ) -> Floats:
+        """Probabilities of beating another configuration; see `InOwnUnit.beats`."""
+        from scipy.special import ndtr
+
+        scores = self.scores_of(configurations.followed_by(other), metafeatures)
+        fitted_on = float(size_of(metafeatures).rows if rows is None else rows)
+        probability: Floats = ndtr((scores[:-1] - scores[-1]) / self.calibration.std_of_gain(fitted_on))
+        return probability
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Choose the highest predictions, as `Model.choose` does."""
-        return np.argsort(-self.expect(configurations, metafeatures), kind="stable")[:n]
+        return np.argsort(-self.scores_of(configurations, metafeatures), kind="stable")[:n]
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """The prior before trials; see `metalearners.gp.posterior`."""
         points = self.points(configurations, metafeatures)
-        doubt = max(np.sqrt(_CORRELATED) * self.spread, _LEAST_DOUBT)
-        return Prior(self.expect(configurations, metafeatures), doubt * random_features(points), points)
+        doubt = max(np.sqrt(_CORRELATED) * self.calibration.spread, _LEAST_DOUBT)
+        return Prior(self.scores_of(configurations, metafeatures), doubt * random_features(points), points)
 
     def targets_of(self, values: Floats) -> Floats:
         """Targets of values; see `metalearners.gp.posterior.HasPrior.targets_of`."""
@@ -85,33 +160,58 @@ C = TypeVar("C", bound=CalibratedModel)
 
 
 def calibrated(learn: Callable[[RunTable, pd.DataFrame], C], runs: RunTable, metafeatures: pd.DataFrame) -> C:
-    """The model that `learn` makes of `runs`, with the spread of its predictions on new datasets."""
-    return replace(learn(runs, metafeatures), spread=_held_out_spread(learn, runs, metafeatures))
+    """The model that `learn` makes of `runs`, calibrated by models that it makes without some families."""
+    data = training_data(runs, metafeatures)
+    expected = _expected_without_families(learn, runs, metafeatures, data)
+    return replace(learn(runs, metafeatures), calibration=_calibration(runs, data, expected))
 
 
-def _held_out_spread(
-    learn: Callable[[RunTable, pd.DataFrame], C], runs: RunTable, metafeatures: pd.DataFrame
-) -> float:
-    """Standard deviation whose 80 % interval holds 80 % of the runs on datasets that were left out.
+def _expected_without_families(
+    learn: Callable[[RunTable, pd.DataFrame], C],
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    data: TrainingData,
+) -> Floats:
+    """(m,) expected score of each run without its fold of families; NaN where no other family is known."""
+    expected = np.full(len(data.scores), np.nan)
+    fold_of = data.families % _FOLDS  # (d,)
+    for fold in np.unique(fold_of):
+        out = np.flatnonzero(fold_of == fold)
+        names = data.metafeatures.index[out]
+        others = without_datasets(runs, names)
+        if others.runs.empty:
+            continue
+        model = learn(others, metafeatures.drop(index=names, errors="ignore"))
+        for dataset in out:
+            own = np.flatnonzero(data.dataset == dataset)
+            tried = runs.configurations.take(data.configuration[own])
+            expected[own] = model.scores_of(tried, data.metafeatures.iloc[dataset])
+    return expected
 
-    1, the spread of the scores themselves, where there are too few datasets to tell.
-    """
-    datasets = runs.runs["dataset"].unique()
-    held_out = datasets[_HELD_OUT - 1 :: _HELD_OUT][:_MOST_HELD_OUT].tolist()
-    others = without_datasets(runs, held_out)
-    if not held_out or others.runs.empty:
-        return 1.0
-    model = learn(others, metafeatures.drop(index=held_out, errors="ignore"))
-    missed = [_missed(model, runs, metafeatures, dataset) for dataset in held_out]
-    return float(np.quantile(np.concatenate(missed), 0.8)) / Z80
 
-
-def _missed(model: CalibratedModel, runs: RunTable, metafeatures: pd.DataFrame, dataset: str) -> Floats:
-    """(runs on the dataset,) distance of their scores from the predictions."""
-    configurations, values = runs_on(runs, dataset)
-    expected = model.expect(configurations, metafeatures.reindex([dataset]).iloc[0])
-    missed: Floats = np.abs(standard_scores(values) - expected)
-    return missed
+def _calibration(runs: RunTable, data: TrainingData, expected: Floats) -> Calibration:
+    """Calibration by the scores of runs and what was expected of them, (m,); NaN = nothing."""
+    judged = np.flatnonzero(~np.isnan(expected))
+    if not len(judged):
+        return UNCALIBRATED
+    spread = float(np.quantile(np.abs(data.scores - expected)[judged], 0.8)) / Z80
+    rows = [judged[data.dataset[judged] == dataset] for dataset in np.unique(data.dataset[judged])]
+    of_runs = [expected[own] for own in rows]
+    (reference,) = runs.configurations.setups.get_indexer(pd.Index([REFERENCE]))
+    compared = first_choices_beside(int(reference), data, rows, of_runs, np.random.default_rng(0))
+    gains = [
+        of_runs[dataset][first] - of_runs[dataset][other]
+        for dataset, first, other in zip(
+            compared["dataset"], compared["first"], compared["other"], strict=True
+        )
+    ]
+    won, fitted_on = (compared[name].to_numpy(np.float64) for name in ("won", "rows"))
+    unit = max(float(np.sqrt(2)) * spread, _LEAST_STD)
+    return Calibration(
+        spread=spread,
+        own_unit=learn_own_unit(data, judged, data.scores[judged], expected[judged]),
+        gain_spread=learn_gain_spread(np.array(gains) / unit, won, fitted_on, usual_rows_of(data, rows)),
+    )
 
 
 def random_features(x: Floats) -> Floats:

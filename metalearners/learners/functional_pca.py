@@ -39,10 +39,9 @@ from metalearners.learners.contributions import Contributions
 from metalearners.learners.dataset_features import FEATURE_GROUPS, QUALITIES, Descriptions, describe
 from metalearners.learners.dataset_functions import Runs, centred, learn_functions
 from metalearners.learners.improvement_probability import (
+    REFERENCE,
     GainSpread,
-    enough,
-    first_beside,
-    first_beside_others,
+    first_choices_beside,
     usual_rows_of,
 )
 from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
@@ -296,9 +295,9 @@ class FunctionalPCALearner(WithSettings):
     """Most configurations that the kernel's features are built on."""
     seed: int = 0
     """Seed of the choice of runs that kernel, components and uncertainty are learned from."""
-    reference: str = "headstart:lightgbm/d1b8f16b37285445"
-    """Setup beside which first choices are judged, to learn how likely they are better: our LightGBM's
-    default. Where it was run on few datasets, they are judged beside any others."""
+    reference: str = REFERENCE
+    """Setup beside which first choices are judged, to learn how likely they are better. Where it was run on
+    few datasets, they are judged beside any others."""
 
     def __post_init__(self) -> None:
         unknown = [group for group in self.groups if group not in FEATURE_GROUPS]
@@ -353,9 +352,7 @@ class FunctionalPCALearner(WithSettings):
         ]
         uncertainty = learn_uncertainty(of_datasets, expected, factor, random)
         of_runs = [phi[own] @ w for own, w in zip(rows, expected, strict=True)]
-        comparisons = first_beside(reference, data, rows, of_runs)
-        if not enough(comparisons):
-            comparisons = first_beside_others(data, rows, of_runs, random)
+        comparisons = first_choices_beside(reference, data, rows, of_runs, random)
         gain_spread = learn_spread_of_gains(
             comparisons, of_datasets, expected, uncertainty, factor, usual_rows_of(data, rows)
         )

@@ -27,6 +27,8 @@ _LOG_FACTORS = (-3.0, 3.0)
 """Where the factor is looked for, in logarithms; where nothing contradicts a gain, it is least."""
 _WIDENINGS = (0.0, 2.0)
 """Where the exponent of the rows is looked for."""
+REFERENCE = "headstart:lightgbm/d1b8f16b37285445"
+"""Setup beside which first choices are judged: our LightGBM's default."""
 _OTHERS = 50
 """Most configurations of a dataset that its first choice is judged beside, where there is no reference."""
 _FEWEST = 20
@@ -50,6 +52,21 @@ class GainSpread:
         """The factor where both are fitted on `rows`; NaN: on usual rows."""
         beyond = min(rows, self.most_rows) / self.usual_rows
         return float(self.factor * (beyond**self.widening if beyond > 1 else 1.0))
+
+
+def first_choices_beside(
+    reference: int,
+    data: TrainingData,
+    rows: Sequence[Positions],
+    expected: Sequence[Floats],
+    random: np.random.Generator,
+) -> pd.DataFrame:
+    """What came of first choices beside the reference, or beside others where that was run too seldom.
+
+    Arguments and result are those of `first_beside`.
+    """
+    comparisons = first_beside(reference, data, rows, expected)
+    return comparisons if enough(comparisons) else first_beside_others(data, rows, expected, random)
 
 
 def first_beside(

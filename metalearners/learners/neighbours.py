@@ -28,10 +28,10 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.matrices import centre_and_spread, encode_runs, learn_encoding_of, standardized
-from metalearners.encoding.training_data import SIZES, training_data
+from metalearners.encoding.training_data import training_data
 from metalearners.gp.kernels import squared_distances
 from metalearners.learners.base import WithSettings
-from metalearners.learners.calibrated import CalibratedModel, calibrated
+from metalearners.learners.calibrated import UNCALIBRATED, CalibratedModel, calibrated
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
@@ -82,11 +82,10 @@ class RunsOfDatasets(CalibratedModel):
             raise ValueError("the datasets do not fit the runs")
 
     @property
-    def qualities(self) -> tuple[str, ...]:
-        """Names of the qualities that predictions rest on; see `Model.qualities`."""
-        return tuple(dict.fromkeys([*SIZES, *self.metafeatures]))
+    def described_by(self) -> tuple[str, ...]:
+        return self.metafeatures
 
-    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
+    def scores_of(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         if not len(configurations):
             return np.empty(0)
         return self.combined(self.points(configurations, metafeatures), self.nearest(metafeatures))
@@ -290,7 +289,7 @@ class _NeighboursLearner(WithSettings):
         return calibrated(self.learn, runs, metafeatures)
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
-        """Learn from runs, as `fit` does, without measuring the spread of predictions."""
+        """Learn from runs, as `fit` does, without calibrating."""
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)
@@ -307,6 +306,7 @@ class _NeighboursLearner(WithSettings):
             encoding=encoding,
             centre=centre,
             width=width,
+            calibration=UNCALIBRATED,
             datasets=self.datasets,
             metafeatures=tuple(self.metafeatures),
             distance=self.distance,

@@ -64,7 +64,7 @@ def forecast(known: Knowledge, candidates: Candidates) -> Forecast:
 def choose(
     known: Knowledge, expected: Forecast, top: int, strategy: str = "top", budget: float | None = None
 ) -> Chosen:
-    """Choose configurations, and order them by expected value in the measure's unit.
+    """Choose configurations, and order them by expected value; after trials, by measured value first.
 
     Args:
         top: how many.
@@ -90,10 +90,10 @@ def choose(
     promised = expectations(
         predictor, table.take(positions), known.runs.configurations, known.metafeatures, known.task.measure
     )
-    if promised is not None:
+    if isinstance(predictor, Conditioned):
+        values = np.zeros(len(positions))  # measured values decided the order, which no expectation is
+    elif promised is not None:
         values = oriented(np.array([promise.value for promise in promised]), known.task.measure)
-    elif isinstance(predictor, Conditioned):
-        values = np.zeros(len(positions))  # measured values decided the order, which scores are not
     else:
         values = mean[positions]
     order = np.argsort(-values, kind="stable")

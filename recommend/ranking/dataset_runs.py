@@ -6,7 +6,7 @@ were run in both of two tasks tell how far apart their levels are.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -48,27 +48,34 @@ def runs_on(runs: RunTable, datasets: Collection[str]) -> pd.DataFrame:
     return pd.concat([part[COLUMNS] for part in parts if len(part)] or [runs.runs.iloc[:0][COLUMNS]])
 
 
-def own_trials(runs: pd.DataFrame, configurations: ConfigurationTable, measure: str) -> OwnTrials | None:
+def own_trials(
+    runs: pd.DataFrame,
+    configurations: ConfigurationTable,
+    measure: str,
+    test_rows: Mapping[str, int] | None = None,
+) -> OwnTrials | None:
     """One value for each configuration that was run; None if there are none.
 
     Args:
         runs: a table with `COLUMNS`.
         configurations: runs of other setups are ignored.
+        test_rows: task -> rows that its runs were tested on, if not all.
     """
     known = runs[runs["setup"].isin(configurations.setups)]
     known = known.assign(value=oriented(known["value"].to_numpy(np.float64), measure))
-    by_task = [
-        of_task.groupby("setup", sort=False)["value"].mean()
-        for _, of_task in sorted(known.groupby("task"), key=lambda task: _weight(task[1]), reverse=True)
-    ]
-    if not by_task:
+    tasks = sorted(known.groupby("task"), key=lambda task: _weight(task[1]), reverse=True)
+    if not tasks:
         return None
-    values = comparable(by_task)
+    values = comparable([of_task.groupby("setup", sort=False)["value"].mean() for _, of_task in tasks])
     if len(values) > MOST_TRIALS:  # from the worst to the best
         values = values.sort_values()
         values = values.iloc[np.linspace(0, len(values) - 1, MOST_TRIALS).astype(np.intp)]
-    link = MEASURES[measure].link
-    observations = Observations(configurations.of_setups(values.index), values.to_numpy(), link)
+    observations = Observations(
+        configurations.of_setups(values.index),
+        values.to_numpy(),
+        MEASURES[measure].link,
+        (test_rows or {}).get(str(tasks[0][0])),  # on whose level all values are
+    )
     measured = pd.Series(oriented(observations.values, measure), index=values.index)
     return OwnTrials(observations, measured)
 
@@ -89,6 +96,19 @@ def comparable(by_task: list[pd.Series]) -> pd.Series:
         if not np.isnan(level):
             values = pd.concat([values, of_task[~of_task.index.isin(values.index)] + level])
     return values
+
+
+def test_rows_on(warehouse: Warehouse, datasets: Collection[str]) -> dict[str, int]:
+    """Task -> fewest rows that its runs on these datasets were tested on, where they state it."""
+    found = warehouse.arrow(_TEST_ROWS, {"datasets": list(datasets)}).to_pydict()
+    return dict(zip(found["task"], found["test_rows"], strict=True))
+
+
+_TEST_ROWS = """
+SELECT task, min(r.test_rows) AS test_rows FROM runs r JOIN tasks t USING (task)
+WHERE list_contains($datasets, t.dataset) AND r.test_rows IS NOT NULL
+GROUP BY task
+"""
 
 
 def failures_on(warehouse: Warehouse, datasets: Collection[str]) -> dict[str, str]:

@@ -23,7 +23,13 @@ from metalearners.model_store import trained_fit_times, trained_model
 from metalearners.predictions import Predictor
 from metalearners.samples import learned_runs
 from metalearners.stored_model import StoredModel
-from recommend.ranking.dataset_runs import OwnTrials, failures_on, own_trials, runs_on
+from recommend.ranking.dataset_runs import (
+    OwnTrials,
+    failures_on,
+    own_trials,
+    runs_on,
+    test_rows_on,
+)
 from recommend.ranking.task import RankingTask
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
@@ -92,7 +98,8 @@ def gather(task: RankingTask) -> Knowledge:
         only, all_runs = runs_that_count(task)
     other_runs = without_datasets(all_runs, task.left_out.keys())
     own_runs = runs_on(all_runs, task.own)
-    trials = own_trials(own_runs, all_runs.configurations, task.measure)
+    tested = test_rows_on(task.warehouse, task.own) if task.own else None
+    trials = own_trials(own_runs, all_runs.configurations, task.measure, tested)
     runs = other_runs if trials is None else all_runs
     values = oriented(runs.runs["value"].to_numpy(), task.measure)
     model = model_for(task, only, task.learner or DEFAULT_LEARNER)

@@ -247,10 +247,8 @@ def _verification(found: Verification) -> list[str]:
 def _legend(result: Recommendation, *, details: bool) -> list[str]:
     """The meaning of the table's columns, a line each."""
     has_units = result.configurations[0].expectation is not None
-    order = "order to try them in: by expected value"
-    if not has_units:
-        order = "order to try them in: by " + ("measured value, then by score" if result.trials else "score")
-    meanings = {"#": order}
+    measured = "measured value, then by " if result.trials else ""
+    meanings = {"#": f"order to try them in: by {measured}{'expected value' if has_units else 'score'}"}
     if has_units:
         default = get_flow(REFERENCE).title
         meanings |= {

@@ -5,7 +5,9 @@ import pytest
 from metalearners import ALIASES, LEARNERS, canonical_learner, new_learner
 from metalearners.codec import encode
 from metalearners.learners.functional_pca import FunctionalPCALearner
+from metalearners.predictions import InOwnUnit
 from tests.cases import each
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.errors import BadInput, UnknownName
 
 
@@ -21,6 +23,25 @@ def test_every_name_leads_to_a_class_whose_settings_make_the_same_learner_again(
     learner = new_learner(name)
     assert f"{type(learner).__module__}:{type(learner).__name__}" == LEARNERS[name]
     assert new_learner(name, encode(learner)[0]) == learner
+
+
+@each("name", [name for name in LEARNERS if name != "pmf"])  # which states what functional PCA does
+def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_gains(name: str) -> None:
+    """Gini is better on datasets of few classes, and values lie about 0.5 to 1.5."""
+    runs, metafeatures = toy_runs(30), toy_metafeatures(30)
+    model = new_learner(name).fit(runs, metafeatures)
+    assert isinstance(model, InOwnUnit)
+    first = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 1))
+    last = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 20)[-1:])
+    expected = model.expect(first.followed_by(last), metafeatures.iloc[0])
+    assert expected is not None
+    assert (expected.low < expected.value).all()
+    assert (expected.value < expected.high).all()
+    assert expected.value[0] > expected.value[1]
+    (chance,) = model.beats(first, last, metafeatures.iloc[0])
+    (opposite,) = model.beats(last, first, metafeatures.iloc[0])
+    assert 0.5 < chance <= 1
+    assert chance + opposite == pytest.approx(1)
 
 
 def test_a_name_of_an_earlier_version_still_leads_to_its_learner() -> None:

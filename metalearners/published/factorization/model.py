@@ -25,7 +25,7 @@ from metalearners.gp.posterior import Prior
 from metalearners.learners.configuration_kernel import ConfigurationKernel
 from metalearners.learners.functional_pca import FunctionalPCA
 from metalearners.learners.neighbours import NearestBest
-from metalearners.predictions import Observations, Prediction, Predictor
+from metalearners.predictions import Observations, Prediction, Predictor, ValueInterval
 from metalearners.published.factorization.encoder import Encoder
 from metalearners.published.factorization.latent_kernel import LatentKernel
 from warehouse.support.arrays import Floats, Positions
@@ -57,6 +57,26 @@ class Factorization:
         scores = isinstance(self.likelihood, ScoreLikelihood)
         std = np.full(n, np.sqrt(kernel.alpha + kernel.sigma2)) if scores else None
         return Prediction(np.zeros(n), std)
+
+    def expect(
+        self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
+    ) -> ValueInterval | None:
+        """Expected values in the measure's own unit; None with a mean of 0. See `InOwnUnit.expect`."""
+        if isinstance(self.mean, ExpectedMean):
+            return self.mean.model.expect(configurations, metafeatures, rows)
+        return None
+
+    def beats(
+        self,
+        configurations: ConfigurationTable,
+        other: ConfigurationTable,
+        metafeatures: pd.Series,
+        rows: float | None = None,
+    ) -> Floats:
+        """Probabilities of beating another configuration; NaN with a mean of 0. See `InOwnUnit.beats`."""
+        if isinstance(self.mean, ExpectedMean):
+            return self.mean.model.beats(configurations, other, metafeatures, rows)
+        return np.full(len(configurations), np.nan)
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """The prior before trials; see `metalearners.gp.posterior`."""

@@ -366,7 +366,7 @@ def _new_search(
     inputs = SurrogateInputs(task.known, task.metafeatures, model, others.transferred(surrogate))
     seconds = None
     if asked.acquisition in TIMED:
-        seconds = partial(others.times.seconds, metafeatures=task.metafeatures)
+        seconds = partial(others.times.seconds, metafeatures=task.metafeatures, rows=task.train_rows)
     search_inputs = SearchInputs(
         task.candidates(seed),
         lambda: CandidateScorer(surrogate.new(inputs), acquisition=asked.acquisition, seconds=seconds),
@@ -391,6 +391,8 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
     chosen = get_start(start)
     model = others.model(chosen.learner, chosen.settings)
     table = task.known.table
-    seconds = others.times.seconds(table, task.metafeatures) if chosen.choice == "quick" else None
+    seconds = None
+    if chosen.choice == "quick":
+        seconds = others.times.seconds(table, task.metafeatures, task.train_rows)
     positions = first_choices(chosen.choice, model, table, task.metafeatures, chosen.n, seconds)
     return [int(position) for position in positions]

@@ -46,6 +46,8 @@ class Task(Protocol):
     worst: float
     usual_seconds: float | None
     """Median time of the runs on the dataset; None = unknown."""
+    train_rows: float | None
+    """Rows that the runs were fitted on, in the median; None = all."""
 
     def candidates(self, seed: int) -> CandidateSource:
         """A fresh source of proposals."""
@@ -93,6 +95,7 @@ class TableTask:
         self.best, self.worst = float(self.values.max()), float(self.values.min())
         seconds = _seconds_of(runs, dataset, times)
         self.usual_seconds = _median(seconds)
+        self.train_rows = _rows_of(runs, dataset)
         self._seconds = np.where(np.isnan(seconds), self.usual_seconds or np.nan, seconds)
 
     @classmethod
@@ -156,6 +159,7 @@ class ModelTask:
         self._booster = _grown(X, values)
         seconds = _seconds_of(runs, dataset, times)
         self.usual_seconds = _median(seconds)
+        self.train_rows = _rows_of(runs, dataset)
         timed = ~np.isnan(seconds)
         self._booster_of_times = _grown(X[timed], np.log(seconds[timed])) if timed.any() else None
         random = np.random.default_rng(0)
@@ -222,5 +226,11 @@ def _seconds_of(runs: RunTable, dataset: str, times: pd.Series | None) -> Floats
     return seconds
 
 
-def _median(seconds: Floats) -> float | None:
-    return None if np.isnan(seconds).all() else float(np.nanmedian(seconds))
+def _rows_of(runs: RunTable, dataset: str) -> float | None:
+    """Median number of rows that the runs on the dataset were fitted on; None = all."""
+    own = runs.runs.loc[(runs.runs["dataset"] == dataset).to_numpy(), "train_rows"]
+    return _median(pd.to_numeric(own).to_numpy(np.float64, na_value=np.nan))
+
+
+def _median(numbers: Floats) -> float | None:
+    return None if np.isnan(numbers).all() else float(np.nanmedian(numbers))

@@ -10,9 +10,14 @@ import pytest
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from metalearners.encoding.matrices import centre_and_spread, encode_runs, learn_encoding_of
 from metalearners.encoding.scores import Z80
-from metalearners.encoding.training_data import training_data
+from metalearners.encoding.training_data import runs_on, training_data
 from metalearners.gp.kernels import matern
-from metalearners.learners.calibrated import CalibratedModel, calibrated, random_features
+from metalearners.learners.calibrated import (
+    UNCALIBRATED,
+    CalibratedModel,
+    calibrated,
+    random_features,
+)
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
@@ -27,8 +32,9 @@ class GiniIsBetter(CalibratedModel):
     """Expects this score of gini, and its opposite of entropy."""
 
     score: float
+    described_by = ()
 
-    def expect(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
+    def scores_of(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
         return np.where(configurations.parameters["criterion"] == "gini", self.score, -self.score)
 
 
@@ -36,7 +42,8 @@ def model(score: float, runs: RunTable | None = None, spread: float = 1.0) -> Gi
     data = training_data(toy_runs() if runs is None else runs, toy_metafeatures())
     encoding: HyperparameterEncoding = learn_encoding_of(data)
     centre, width = centre_and_spread(encode_runs(encoding, data))
-    return GiniIsBetter(encoding=encoding, centre=centre, width=width, spread=spread, score=score)
+    calibration = replace(UNCALIBRATED, spread=spread)
+    return GiniIsBetter(encoding=encoding, centre=centre, width=width, calibration=calibration, score=score)
 
 
 def learning(score: float) -> Callable[[RunTable, pd.DataFrame], GiniIsBetter]:
@@ -56,30 +63,78 @@ def test_the_spread_is_that_of_a_normal_distribution_in_which_80_percent_miss_by
 ) -> None:
     """Scores are 1 and -1, so each run is missed by |1 - score|: the half width of the 80 % interval."""
     found = calibrated(learning(score), gini_always_wins(), toy_metafeatures())
-    assert found.spread == pytest.approx(missed / Z80)
+    assert found.calibration.spread == pytest.approx(missed / Z80)
     predicted = found.predict(toy_runs().configurations, DATASET)
     assert predicted.std is not None
     assert predicted.std == pytest.approx(np.full(20, missed / Z80))
 
 
-def test_the_spread_is_measured_on_datasets_that_a_second_model_has_not_seen() -> None:
-    """Every third of the twelve is left out of its runs and of its meta-features."""
+def test_errors_are_those_of_models_that_have_not_seen_the_family() -> None:
+    """Twelve datasets, two of one family, are left out in five folds of families, each of them once."""
     seen: list[tuple[set[str], set[str]]] = []
 
     def learn(runs: RunTable, metafeatures: pd.DataFrame) -> GiniIsBetter:
         seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
         return model(1.0, runs)
 
-    calibrated(learn, gini_always_wins(), toy_metafeatures())
+    runs = gini_always_wins()
+    runs = replace(runs, runs=runs.runs.assign(family=runs.runs["family"].replace("toy:11", "toy:3")))
+    calibrated(learn, runs, toy_metafeatures())
     everything = {f"toy:{number}" for number in range(12)}
-    some = everything - {"toy:2", "toy:5", "toy:8", "toy:11"}
-    assert seen == [(everything, everything), (some, some)]
+    left_out = [everything - known for known, _ in seen]
+    assert left_out == [
+        {"toy:0", "toy:5", "toy:10"},
+        {"toy:1", "toy:6"},
+        {"toy:2", "toy:7"},
+        {"toy:3", "toy:8", "toy:11"},
+        {"toy:4", "toy:9"},
+        set(),
+    ]
+    assert all(known == described for known, described in seen)
 
 
-@each("datasets", [1, 2])
-def test_with_too_few_datasets_to_leave_any_out_the_spread_is_that_of_the_scores(datasets: int) -> None:
-    runs = gini_always_wins(datasets)
-    assert calibrated(learning(1.0), runs, toy_metafeatures(datasets)).spread == 1
+def test_what_is_learned_from_one_family_is_not_calibrated() -> None:
+    runs = gini_always_wins(1)
+    assert calibrated(learning(1.0), runs, toy_metafeatures(1)).calibration == UNCALIBRATED
+
+
+def levels(datasets: int = 60) -> tuple[RunTable, pd.DataFrame]:
+    """Gini is 5 points better than a tree, whose accuracy landmarkers tell, and entropy 10 points worse."""
+    runs, metafeatures = toy_runs(datasets), toy_metafeatures(datasets)
+    tree = np.random.default_rng(0).uniform(0.6, 0.9, datasets)
+    metafeatures = metafeatures.assign(**{"J48.0001.ErrRate": 1 - tree, "MajorityClassPercentage": 50.0})
+    criterion = runs.configurations.parameters["criterion"].loc[runs.runs["setup"]].to_numpy()
+    depth = runs.configurations.parameters["depth"].loc[runs.runs["setup"]].to_numpy(np.float64)
+    level = pd.Series(tree, metafeatures.index).loc[runs.runs["dataset"]].to_numpy()
+    value = level + np.where(criterion == "gini", 0.05, -0.1) + 0.001 * depth
+    return replace(runs, runs=runs.runs.assign(value=value)), metafeatures
+
+
+def test_values_are_expected_in_the_unit_of_the_measure_and_held_by_their_intervals() -> None:
+    runs, metafeatures = levels()
+    found = calibrated(learning(1.0), runs, metafeatures)
+    assert "J48.0001.ErrRate" in found.qualities
+    kept = []
+    for dataset in metafeatures.index:
+        table, values = runs_on(runs, dataset)
+        first = found.choose(table, metafeatures.loc[dataset], 1)
+        expected = found.expect(table.take(first), metafeatures.loc[dataset])
+        assert expected is not None
+        assert expected.value[0] == pytest.approx(values[first][0], abs=0.03)
+        kept.append(expected.low[0] <= values[first][0] <= expected.high[0])
+    assert np.mean(kept) > 0.7
+
+
+def test_a_gain_that_always_came_true_is_nearly_sure_and_one_that_never_did_is_not() -> None:
+    runs, metafeatures = levels()
+    table = runs.configurations
+    criterion = table.parameters["criterion"].to_numpy()
+    gini, entropy = (table.take(np.flatnonzero(criterion == name)[:1]) for name in ("gini", "entropy"))
+    for score, least, most in ((1.0, 0.95, 1.0), (-1.0, 0.0, 0.5)):
+        found = calibrated(learning(score), runs, metafeatures)
+        expected_best, other = (gini, entropy) if score > 0 else (entropy, gini)
+        (chance,) = found.beats(expected_best, other, metafeatures.iloc[0])
+        assert least <= chance <= most + 0.05
 
 
 @each(("spread", "doubt"), [(0.0, 0.5), (0.4, 0.5), (2.0, np.sqrt(2))])

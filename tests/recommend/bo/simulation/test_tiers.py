@@ -52,7 +52,7 @@ def task(runs: RunTable | None = None) -> TieredTask:
 def test_its_configurations_are_those_that_were_run_on_the_most_rows() -> None:
     of = task()
     assert [of.value(of.start(row)) for row in range(11)] == (np.arange(11) / 100).tolist()
-    assert (of.best, of.worst, of.usual_seconds) == (0.1, 0.0, 9.0)
+    assert (of.best, of.worst, of.usual_seconds, of.train_rows) == (0.1, 0.0, 9.0, 900.0)
 
 
 @pytest.mark.parametrize(
