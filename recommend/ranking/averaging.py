@@ -1,8 +1,8 @@
 """The average of the first recommendations: its members with their weights, and what to expect of it.
 
 The average of three models' probabilities is better than the first model alone on most datasets, and nothing
-has to be validated for it. Three that are chosen to complement each other (`recommend.ranking.choice`) gain more
-together than the three best, and unequal weights or averages of logits gain nothing more.
+has to be validated for it. Equal weights do as well as any that were tried, and three that complement each
+other (`recommend.ranking.choice`) as well as other members.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ GAINS: Mapping[str, float] = {
     "area_under_roc_curve": 0.05,
     "log_loss": 0.05,
 }
-"""Measure -> gain of the average over the mean of its members, on the scale of the measure's link, as
-`python -m tests.benchmarks.averages FOLDER --results FILE --half choosing` prints it. By measures of predicted
-classes that weigh classes, such as balanced accuracy, averages were not better."""
+"""Measure -> gain of the average over the mean of its members, on the scale of the measure's link; printed by
+`python -m tests.benchmarks.averages FOLDER --results FILE --half choosing`. No gain was found by balanced
+accuracy, F1 and kappa."""
 
 
 @dataclass(frozen=True)
