@@ -11,6 +11,7 @@ from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from recommend.explaining.known_sizes import SIZES
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.ranking.averaging import GAINS
 from recommend.recommendation import Recommendation
 from recommend.reporting.html.axes import Axis
 from recommend.reporting.html.rendering import render
@@ -92,6 +93,7 @@ def recommendation_page(recommendation: Recommendation) -> str:
         most_columns=MOST_COLUMNS,
         why=why,
         average_title=average_title,
+        is_better_averaged=recommendation.measure in GAINS,
         flow_title=flow_title,
         width=WIDTH,
         height=HEIGHT,

@@ -11,6 +11,7 @@ from ingest.flows import get_flow
 from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
+from recommend.ranking.averaging import GAINS
 from recommend.ranking.performance_forecast import REFERENCE, PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
@@ -270,10 +271,9 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
     if any(item.beats_first is not None for item in result.configurations):
         meanings["complements 1"] = "not the next best by itself, but likely to do well where 1 does not"
     if result.average is not None:
-        title = average_title(len(result.average.members))
-        meanings[title] = (
-            "mean of the probabilities that they predict, usually better than 1 alone; --code FILE --average"
-            " writes it as a script"
+        better = ", usually better than 1 alone" if result.measure in GAINS else ""
+        meanings[average_title(len(result.average.members))] = (
+            f"mean of the probabilities that they predict{better}; its script: --code FILE --average"
         )
     width = max(map(len, meanings))
     return [
