@@ -29,7 +29,7 @@ from recommend.bo.tuning.setup import Firsts
 from recommend.bo.tuning.trials import Trial
 from recommend.bo.warmstart import NO_START
 from recommend.ranking.candidates import Candidates
-from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
+from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials, test_rows_on
 from recommend.ranking.fit_cost import fit_seconds, worthwhile
 from recommend.ranking.knowledge import Knowledge
 from warehouse.vocabulary.configuration import Configuration
@@ -38,6 +38,7 @@ HEAD = 8
 """Recommended configurations that are tried first."""
 FIRST = 3
 """Recommendations that come before the defaults, should the time not suffice for all."""
+_TASK = "these trials"
 DEFAULTS = ("lightgbm", "catboost", "random_forest", "logistic_regression")
 """Algorithms whose defaults are tried, as far as they are installed and the warehouse has them."""
 
@@ -193,15 +194,17 @@ def trials_after(
     known: Knowledge, candidates: Candidates, trials: Sequence[Trial], resampling: Resampling
 ) -> OwnTrials | None:
     """The dataset's runs with these trials among them; None if there are none."""
-    fitted_on, _ = resampling.sizes(len(known.task.part.features))
+    fitted_on, tested = resampling.sizes(len(known.task.part.features))
     measure, setup = known.task.measure, _setups(candidates)
     rows = [
-        ("these trials", setup.get(trial.configuration) or setup_of(trial.configuration), fitted_on, value)
+        (_TASK, setup.get(trial.configuration) or setup_of(trial.configuration), fitted_on, value)
         for trial in trials
         if (value := trial.value(measure)) is not None
     ]
     runs = pd.concat([known.own_runs, pd.DataFrame(rows, columns=COLUMNS)])
-    return own_trials(runs, known.all_runs.configurations, measure)
+    task = known.task
+    test_rows = {**test_rows_on(task.warehouse, task.own), _TASK: tested}
+    return own_trials(runs, known.all_runs.configurations, measure, test_rows)
 
 
 @dataclass
