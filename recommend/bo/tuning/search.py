@@ -18,7 +18,9 @@ import numpy as np
 from ingest.keys import digest
 from ingest.reading.datasets import Dataset
 from ingest.running.limits import start_server
+from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
+from ingest.running.splitting import splits_of
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.fitting import Fit
 from recommend.bo.tuning.history import TrialHistory
@@ -128,7 +130,7 @@ def search_task(
         folder: of the history; None = it is kept in memory.
     """
     part = task.part
-    _refuse_one_stratum(part)
+    _refuse_unsplittable(part, search)
     if proposer is None:
         proposer = OptimizerProposer(
             lambda: new_search(task, known, search, session.splits.resampling, firsts.members, budget),
@@ -183,10 +185,13 @@ def _result(session: Session) -> SearchResult:
     )
 
 
-def _refuse_one_stratum(part: Dataset) -> None:
+def _refuse_unsplittable(part: Dataset, search: Search) -> None:
+    """Refuse rows that no trial could be fitted and tested on, before anything is fitted."""
     strata = scorer_of(part).strata(part.target)
     if len(np.unique(strata)) < 2:
         raise TooFewRuns(f"{part.name} has one class; a search needs two or more")
+    if part.split is not None:
+        splits_of(part, Resampling(search.folds or 1, by=part.split.kind), search.seed)
 
 
 def _split(dataset: Dataset) -> dict[str, str]:
