@@ -15,15 +15,14 @@ from ConfigSpace import ConfigurationSpace
 
 import recommend.ranges
 from ingest.flows import get_flow
-from ingest.running.evaluation import Evaluation
-from ingest.running.limits import Outcome
 from recommend.cli import main
 from recommend.seeds import read_seeds
-from recommend.verification import rungs as heats
 from tests.commands import Run
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
+from tests.recommend.verified import say
 from warehouse.store import STARTER, Warehouse
+from warehouse.vocabulary.configuration import Configuration
 
 
 @pytest.fixture
@@ -286,50 +285,61 @@ def test_all_that_is_recommended_fits_into_the_budget(run: Run, csv: Path) -> No
     assert sum(item["fit_seconds"] for item in json.loads(out)["configurations"]) <= budget
 
 
-def test_a_race_is_printed_and_the_next_recommendation_knows_it(
-    run: Run, csv: Path, small_world: Path, tmp_path: Path
-) -> None:
-    own = Warehouse.open(small_world).export(tmp_path / "own").path
-    code, out, err = run("--dataset", csv, "--warehouse", own, "--verify", "60s", "--jobs", "1", "--quiet")
-    assert (code, err) == (0, "")
-    assert "\nraced " in out
-    assert "Raced for " in out
-    assert f"The next recommendation learns from the race: its runs are in {own}." in out
-    _, after, _ = run("--dataset", csv, "--warehouse", own)
-    assert "runs on this dataset count most" in after
+def trees_lose(one: Configuration) -> float:
+    return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
-def test_a_race_leaves_the_warehouse_alone_where_that_is_wanted(run: Run, csv: Path) -> None:
-    code, out, _ = run("--dataset", csv, "--verify", "60s", "--no-record", "--format", "json")
-    assert code == 0
-    assert json.loads(out)["verification"]["entrants"]
-    assert "runs on this dataset" not in run("--dataset", csv)[1]
-
-
-def test_where_all_of_a_race_fail_the_cause_is_said_and_nothing_is_learned(
+def test_a_verification_is_printed_and_kept_where_that_is_asked_for(
     run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crash = Evaluation(Outcome.crash, 0.1, message="ValueError: no")
-    monkeypatch.setattr(heats, "evaluate", lambda *_, **__: crash)
+    say(monkeypatch, trees_lose)
+    own = Warehouse.open(small_world).export(tmp_path / "own").path
+    options = ("--dataset", csv, "--warehouse", own, "--verify", "60s", "--jobs", "1", "--quiet")
+    code, out, err = run(*options)
+    assert (code, err) == (0, "")
+    assert "\ntried " in out
+    assert "Tried for " in out
+    assert "Logistic regression (default)" in out
+    assert "runs on this dataset" not in run("--dataset", csv, "--warehouse", own)[1]
+    _, out, _ = run(*options, "--record")
+    assert f"The next recommendation learns from the trials: their runs are in {own}." in out
+    assert "runs on this dataset count most" in run("--dataset", csv, "--warehouse", own)[1]
+
+
+def test_a_verification_answers_in_time(run: Run, csv: Path) -> None:
+    """Without any trial where the time suffices for none, which is said."""
+    code, out, _ = run("--dataset", csv, "--verify", "1s", "--format", "json", "--quiet")
+    assert code == 0
+    assert json.loads(out)["verification"]["seconds"] < 3
+    assert "nothing was compared on the data" in run("--dataset", csv, "--verify", "0.01s", "--quiet")[1]
+
+
+def test_where_all_trials_fail_the_cause_is_said_and_nothing_is_learned(
+    run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, lambda _: "ValueError: no")
     own = Warehouse.open(small_world).export(tmp_path / "own")
-    code, out, err = run(
-        "--dataset", csv, "--warehouse", own.path, "--verify", "60s", "--jobs", "1", "--quiet"
-    )
+    options = ("--warehouse", own.path, "--verify", "60s", "--jobs", "1", "--record", "--quiet")
+    code, out, err = run("--dataset", csv, *options)
     assert code == 1
-    assert "\nraced " in out
-    assert "learns from the race" not in out
-    assert err.endswith(
-        "no run of the race succeeded, and none was written to the warehouse: ValueError: no\n"
-    )
+    assert "\ntried " in out
+    assert "learns from the trials" not in out
+    assert err.endswith("no trial succeeded, and none was written to the warehouse: ValueError: no\n")
     assert Warehouse.open(own.path).version == own.version
 
 
-def test_a_race_needs_a_time_and_a_say(run: Run, csv: Path) -> None:
-    for arguments, complaint in (
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
         (("--verify", "soon"), "is not a time"),
         (("--verify", "9s", "--leave-out"), "exclude each other"),
-    ):
-        code, out, err = run("--dataset", csv, *arguments, "--no-record")
-        assert (code, out) == (2, "")
-        assert complaint in err
-        assert err.count("\n") == 1
+        (("--record",), "--record needs --verify"),
+    ],
+)
+def test_a_verification_needs_a_time_and_a_say(
+    run: Run, csv: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    code, out, err = run("--dataset", csv, *arguments)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1

@@ -1,7 +1,7 @@
-"""Rows that follow each other or belong together, from the race to the script: no path parts them."""
+"""Rows that follow each other or belong together, from trials to the script: no path parts them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,20 +9,17 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from recommend.verification.contestants import choose_entrants
-from recommend.verification.race import Race, race, record
 from sklearn.base import clone
 
 import recommend
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.blocks import Split
-from ingest.running.evaluation import Evaluation
-from ingest.running.limits import Outcome
+from ingest.running.resampling import Resampling
 from recommend import HeadstartClassifier
 from recommend.bo.cli import main as tune_main
 from recommend.bo.tuning import Budget, artifacts, report, tune
-from recommend.bo.tuning.setup import split_rows, splits_of
+from recommend.bo.tuning.resampling import Splits, choose_resampling
 from recommend.cli import main
 from recommend.code import script
 from recommend.ranking.candidates import find_candidates
@@ -30,17 +27,16 @@ from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
-from recommend.verification import rungs as heats
+from recommend.verification import Verification, verify
 from tests.commands import Run
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
 from tests.recommend.conftest import numbers
+from tests.recommend.verified import LONG, Evaluations, say
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 
-LONG = 600.0
-"""Seconds that no race here needs."""
 SCHEMAS = Path(recommend.__file__).parent
 
 
@@ -59,7 +55,7 @@ def dataset(split: str | None, rows: int = 240, persons: int = 12) -> Dataset:
     return whole if split is None else whole.split_by(split)
 
 
-def are_kept_apart(data: Dataset, splits: list[Split]) -> bool:
+def are_kept_apart(data: Dataset, splits: Sequence[Split]) -> bool:
     """Whether tested persons are new, or tested days later."""
     assert data.split is not None
     column = data.features[data.split.column]
@@ -72,56 +68,32 @@ SPLITS = ["group=person", "time=day"]
 NAMES = {"group=person": "grouped", "time=day": "ordered"}
 
 
-# ---- the race ------------------------------------------------------------------------------------
+# ---- verification --------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[Split]]:
-    """The splits that runs of a race are given; none of them is run."""
-    given: list[list[Split]] = []
-
-    def run(
-        configuration: Configuration,
-        _: Dataset,
-        repetitions: list[list[Split]],
-        *_rest: object,
-        **_options: object,
-    ) -> Evaluation:
-        given.append(repetitions[0])
-        value = 0.6 + (configuration.algorithm == "decision_tree") / 10
-        return Evaluation(Outcome.success, 0.1, {"predictive_accuracy": value})
-
-    monkeypatch.setattr(heats, "evaluate", run)
-    return given
+def seen(monkeypatch: pytest.MonkeyPatch) -> Evaluations:
+    """The splits that trials are given; none of them is run."""
+    return say(monkeypatch, lambda one: 0.7 if one.algorithm == "decision_tree" else 0.6)
 
 
-def raced(world: Path, data: Dataset) -> Race:
+def verified(world: Path, data: Dataset) -> Verification:
     known = gather(describe_task(data, warehouse=Warehouse.open(world), leave_out=False))
-    return race(known, choose_entrants(known, find_candidates(known)), LONG, jobs=1)
+    return verify(known, find_candidates(known), LONG, jobs=1)
 
 
 @pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("rows", [240, 6000])
-def test_a_race_tests_on_new_groups_or_later_rows_in_every_round(
-    small_world: Path, seen: list[list[Split]], split: str, rows: int
+def test_verifications_test_on_new_groups_or_later_rows(
+    small_world: Path, seen: Evaluations, split: str
 ) -> None:
-    data = dataset(split, rows)
-    result = raced(small_world, data)
-    assert seen
-    assert all(are_kept_apart(data, splits) for splits in seen)
-    assert all(heat.procedure.startswith(NAMES[split]) for heat in result.heats)
-    assert all(len(heat.tested) == sum(len(test) for _, test in seen[0]) for heat in result.heats)
-
-
-@pytest.mark.usefixtures("seen")
-def test_a_race_makes_as_many_folds_as_groups_allow(small_world: Path) -> None:
-    assert {heat.folds for heat in raced(small_world, dataset("group=person", persons=4)).heats} == {4}
-
-
-@pytest.mark.usefixtures("seen")
-def test_what_is_printed_of_a_race_names_the_split(small_world: Path) -> None:
-    result = rank(dataset("time=day"), warehouse=Warehouse.open(small_world), verify=LONG, jobs=1)
-    assert "Raced by time=day for " in in_words(result, is_default_measure=True, details=False)
+    data = dataset(split)
+    found = verified(small_world, data)
+    assert seen.splits
+    assert all(are_kept_apart(data, splits) for splits in seen.splits)
+    assert found.resampling.name.startswith(NAMES[split])
+    result = rank(data, warehouse=Warehouse.open(small_world), verify=LONG, jobs=1)
+    printed = in_words(result, is_default_measure=True, details=False)
+    assert f"-fold cross-validation by {split}, the mean" in printed
 
 
 @pytest.mark.usefixtures("seen")
@@ -130,7 +102,7 @@ def test_runs_under_another_split_are_of_another_task_and_no_trials(
 ) -> None:
     world = Warehouse.open(small_world).export(tmp_path / "world")
     for split in SPLITS:
-        record(raced(world.path, dataset(split)), Warehouse.open(world.path))
+        artifacts.record(verified(world.path, dataset(split)).search, Warehouse.open(world.path))
     now = Warehouse.open(world.path)
     tasks = now.sql("SELECT * FROM tasks WHERE dataset LIKE 'local:mine-%' ORDER BY task")
     key = dataset(None).key
@@ -161,15 +133,18 @@ def test_the_document_names_the_split(small_world: Path) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("folds", [1, 3])
 @pytest.mark.parametrize("share", [1.0, 1 / 3])
-def test_a_search_holds_out_and_tests_on_new_groups_or_later_rows(
-    split: str, folds: int, share: float
-) -> None:
-    data, search = dataset(split), replace(QUICK, folds=folds)
-    rows = split_rows(data, search)
-    assert are_kept_apart(data, [rows])
-    part = data.take(rows[0])
+def test_a_search_tests_on_new_groups_or_later_rows(split: str, folds: int, share: float) -> None:
+    data = dataset(split)
+    assert data.split is not None
+    splits = Splits(data, Resampling(folds, by=data.split.kind), seed=0)
     for repetition in (0, 1):
-        assert are_kept_apart(part, splits_of(part, search, repetition, share=share))
+        assert are_kept_apart(data, splits.of(repetition, share))
+
+
+@pytest.mark.parametrize(("persons", "folds"), [(12, 10), (4, 4)])
+def test_a_search_has_as_many_folds_as_groups_allow(persons: int, folds: int) -> None:
+    chosen = choose_resampling(dataset("group=person", persons=persons), None, lambda _: 0.001, LONG)
+    assert chosen == Resampling(folds, by="group")
 
 
 def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path: Path) -> None:
@@ -186,29 +161,25 @@ def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path
     document = json.loads(json.dumps(report.document(split)))
     jsonschema.validate(document, json.loads((SCHEMAS / "search.schema.json").read_text(encoding="utf-8")))
     assert document["dataset"]["split"] == "time=day"
-    assert "2-fold cross-validation by time=day;\nheld out: its score on the last rows" in (
-        report.table(split)
-    )
+    assert "by one split by time=day, the mean" in report.table(split)
     assert "Check:" not in report.table(split)
-    assert "on unseen rows" in report.table(whole)
+    assert "by one split, the mean" in report.table(whole)
     copy = Warehouse.create(tmp_path / "runs")
     artifacts.record(whole, copy)
     artifacts.record(split, copy)
     tasks = Warehouse.open(copy.path).sql("SELECT dataset, estimation_procedure FROM tasks ORDER BY dataset")
     assert tasks["estimation_procedure"].tolist() == [
-        "cv2 on all rows but one in 4, seed 0",
-        "ordered-cv2 on all rows but one in 4, seed 0",
+        "holdout3, seed 0",
+        "ordered-holdout3, seed 0",
     ]
     assert tasks["dataset"].nunique() == 2
 
 
-def test_too_few_groups_beside_those_held_out_are_refused_before_any_trial(
-    small_world: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(BadInput, match=r"with .* rows held out: 2 different groups in 'person': too few"):
+def test_too_few_groups_are_refused_before_any_trial(small_world: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="3 different groups in 'person': too few for 5 folds"):
         tune(
             dataset("group=person", persons=3),
-            replace(QUICK, folds=3),
+            replace(QUICK, folds=5),
             warehouse=Warehouse.open(small_world),
             folder=tmp_path,
         )
@@ -218,17 +189,16 @@ def test_too_few_groups_beside_those_held_out_are_refused_before_any_trial(
 # ---- the classifier ------------------------------------------------------------------------------
 
 
-def test_the_classifier_races_by_a_column_that_it_does_not_learn_from(
-    small_world: Path, seen: list[list[Split]]
+def test_the_classifier_searches_by_a_column_that_it_does_not_learn_from(
+    small_world: Path,
 ) -> None:
     table = frame()
     X, y = table.drop(columns="class"), table["class"]
-    classifier = HeadstartClassifier(LONG, split="group=person", warehouse=str(small_world), random_state=0)
+    classifier = HeadstartClassifier(3.0, split="group=person", warehouse=str(small_world), random_state=0)
     assert clone(classifier).get_params()["split"] == "group=person"
     classifier.fit(X, y)
-    assert classifier.race_ is not None
-    assert seen
-    assert all(are_kept_apart(classifier.race_.dataset, splits) for splits in seen)
+    assert classifier.search_ is not None
+    assert classifier.search_.resampling.by == "group"
     assert classifier.recommendation_.dataset.roles["person"] is Role.identifier
     others = X.assign(person=np.arange(len(X)) + 9000)
     assert (classifier.predict(others) == classifier.predict(X)).all()
@@ -283,7 +253,7 @@ def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
     assert "'nobody' to split by does not exist" in err
 
 
-def test_a_split_without_a_race_replaces_the_check_and_leaves_the_group_out(
+def test_a_split_without_trials_replaces_the_check_and_leaves_the_group_out(
     small_world: Path, tmp_path: Path, run_command: Run
 ) -> None:
     path = tmp_path / "mine.csv"
