@@ -29,7 +29,7 @@ def dataset() -> Dataset:
 def found(dataset: Dataset, world: Warehouse, search: Search, seed: int = 0) -> list[Configuration]:
     space = Space([FLOWS[name] for name in search.flows], n_features=3)
     candidates = SpaceCandidates(space, seed=seed)
-    task = task_of(dataset, dataset, search, world)
+    task = task_of(dataset, search, world)
     known = None if task.learner is None else gather(task)
     best = None if known is None else best_on_average(known, find_candidates(known))
     return [candidates.configuration_of(anchor) for anchor in anchors(best, candidates, seed)]
@@ -39,7 +39,7 @@ def test_a_default_the_best_on_average_and_a_random_one(dataset: Dataset, small_
     world = Warehouse.open(small_world)
     default, usual, drawn = found(dataset, world, LEARNING)
     assert default == Configuration("decision_tree", FLOWS["decision_tree"].default())
-    assert usual in find_candidates(gather(task_of(dataset, dataset, LEARNING, world))).configurations
+    assert usual in find_candidates(gather(task_of(dataset, LEARNING, world))).configurations
     assert drawn not in (default, usual)
 
 
@@ -57,7 +57,7 @@ def test_the_best_on_average_has_the_highest_mean_of_those_that_ran_often(
     dataset: Dataset, small_world: str
 ) -> None:
     """The starter's toy copy: the same means, worked out another way."""
-    known = gather(task_of(dataset, dataset, LEARNING, Warehouse.open(small_world)))
+    known = gather(task_of(dataset, LEARNING, Warehouse.open(small_world)))
     candidates = find_candidates(known)
     runs = known.runs.runs.assign(score=known.scores)
     ran = runs[runs["setup"].isin(candidates.table.setups)].groupby("setup")["score"]
