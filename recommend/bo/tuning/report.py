@@ -126,7 +126,7 @@ def _weight(tuned: SearchResult, trial: Trial) -> str:
 
 def _model(tuned: SearchResult) -> list[str]:
     """What the model is, and what to expect of it."""
-    if not tuned.weights or (tuned.model is None and tuned.best is None):
+    if tuned.model is None:
         return ["There is no model."]
     titles = Counter(FLOWS[one.algorithm].title for one in tuned.weights)
     several = ", ".join(f"{count} of {title}" if count > 1 else title for title, count in titles.items())
@@ -136,8 +136,7 @@ def _model(tuned: SearchResult) -> list[str]:
         else several
     )
     expected = "" if tuned.value is None else f", expected {tuned.measure} {tuned.value:.4f} on new rows"
-    fitted = ", fitted on all rows" if tuned.model is not None else ""
-    return [f"The model: {what}{fitted}{expected}."]
+    return [f"The model: {what}, fitted on all rows{expected}."]
 
 
 def _shares(tuned: SearchResult) -> list[str]:
