@@ -86,7 +86,7 @@ FULL_DISKS = (
     "warehouse restore --version 0 --warehouse whole",
     "warehouse export full.csv --table runs --warehouse whole",
     "recommend table.csv --code full.csv",
-    "tune table.csv --history history --trials 1 --no-record",
+    "tune table.csv --history history --trials 1",
 )
 FORBIDDEN = (
     "ingest file runs.csv --flow others --warehouse locked/warehouse",
@@ -95,8 +95,8 @@ FORBIDDEN = (
     "ingest openml --server http://127.0.0.1:9 --warehouse locked/warehouse",
     "recommend table.csv --seeds locked/seeds.json",
     "recommend locked/hidden.csv",
-    "tune table.csv --warehouse locked/warehouse",
-    "tune table.csv --history locked/history --no-record",
+    "tune table.csv --record --warehouse locked/warehouse",
+    "tune table.csv --history locked/history",
     "warehouse merge whole --warehouse locked/warehouse",
     "warehouse repair --warehouse locked/warehouse",
     "warehouse restore --version 0 --warehouse locked/warehouse",

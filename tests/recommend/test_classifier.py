@@ -8,6 +8,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
@@ -29,7 +30,7 @@ from ingest.flows import Flow, get_flow
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import run_limited
 from recommend import HeadstartClassifier
-from recommend.bo.tuning import running
+from recommend.bo.tuning import Budget, running
 from recommend.bo.tuning.setup import Firsts
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
@@ -37,9 +38,6 @@ from tests.recommend.verified import LONG, say
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
-
-SHORT = 4.0
-"""Seconds of a search."""
 
 
 def of_numbers(rows: int, seed: int = 50) -> tuple[pd.DataFrame, pd.Series]:
@@ -55,9 +53,10 @@ def classifier(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartC
 
 
 @pytest.fixture
-def searching(small_world: Path) -> HeadstartClassifier:
-    """One that searches."""
-    return HeadstartClassifier(SHORT, warehouse=str(small_world), random_state=0)
+def searching(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
+    """One that searches, and ends after ten trials."""
+    monkeypatch.setattr(recommend.classifier, "Budget", partial(Budget, 10))
+    return HeadstartClassifier(LONG, warehouse=str(small_world), random_state=0)
 
 
 def trees_lose(one: Configuration) -> float:
@@ -107,7 +106,7 @@ def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
     searching: HeadstartClassifier,
 ) -> None:
     rows, classes = of_numbers(120)
-    pipeline = make_pipeline(FunctionTransformer(), searching)
+    pipeline = make_pipeline(FunctionTransformer(), searching.set_params(budget=4))
     scores = cross_val_score(pipeline, rows, classes, cv=2, n_jobs=2, error_score="raise")
     assert (scores > 0.5).all()
 
@@ -298,9 +297,20 @@ def test_what_is_found_decides_against_what_was_expected(
     searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
-    searching.set_params(ensemble=0, budget=12).fit(*of_numbers(900))
+    searching.set_params(ensemble=0).fit(*of_numbers(900))
     assert [one.algorithm for one in searching.weights_] == ["logistic_regression"]
     assert searching.recommendation_.trials > 0
+
+
+def test_equal_seeds_give_equal_classifiers(
+    searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the time does not end the search."""
+    say(monkeypatch, trees_lose)
+    rows, classes = of_numbers(300)
+    first, again = (clone(searching).fit(rows, classes) for _ in range(2))
+    assert first.weights_ == again.weights_
+    np.testing.assert_array_equal(first.predict_proba(rows), again.predict_proba(rows))
 
 
 def test_a_search_ends_in_time_and_leaves_nothing_running(
@@ -311,7 +321,6 @@ def test_a_search_ends_in_time_and_leaves_nothing_running(
     searching.set_params(budget=8, n_jobs=2).fit(rows, classes)
     assert searching.search_ is not None
     assert searching.search_.seconds < 10
-    assert searching.search_.trials
     assert sum(searching.weights_.values()) == pytest.approx(1)
     members = [pipeline.predict_proba(rows) for pipeline in searching.pipelines_]
     mean = np.average(members, axis=0, weights=list(searching.weights_.values()))
@@ -369,7 +378,7 @@ def test_runs_are_written_to_the_warehouse_only_where_that_is_asked_for(
     searching.set_params(record=True).fit(*of_numbers(300))
     assert searching.search_ is not None
     written = Warehouse.open(world.path).sql("SELECT count(*) AS n FROM runs WHERE train_rows IS NOT NULL")
-    assert written["n"].item() == len(searching.search_.trials) > 0
+    assert written["n"].item() == len(searching.search_.trials) == 10
 
 
 def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) -> None:
@@ -446,7 +455,7 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
     presser.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            searching.set_params(budget=LONG).fit(*of_numbers(900))
+            searching.fit(*of_numbers(900))
     finally:
         ended.set()
         begun.set()

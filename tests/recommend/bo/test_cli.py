@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,11 +15,15 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ingest.running.limits import Outcome
 from recommend.bo.cli import app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
+from recommend.bo.tuning import running
+from recommend.bo.tuning.fitting import FitResult
 from tests.commands import Run
 from warehouse.store import Warehouse
+from warehouse.support import console
 from warehouse.support.errors import BadInput, Unwritable
 
 TUNE = [sys.executable, "-c", "from recommend.bo.cli import main; main()"]
@@ -48,47 +53,63 @@ def world(small_world: Path, tmp_path: Path) -> Path:
     return shutil.copytree(small_world, tmp_path / "world")
 
 
-def test_a_search_prints_its_incumbents_and_records_its_runs(
+FAST = ("--flow", "decision_tree", "--surrogate", "gbqr", "--start", "none", "--folds", "1")
+"""Options of a search that rests on no meta-learner, and repeats nothing."""
+
+
+def test_a_search_prints_its_model_and_goes_on_with_what_is_there(
     tune: Run, csv: Path, world: Path, tmp_path: Path
 ) -> None:
     before = len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs)
-    options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", "--folds", "2"]
-    options += ["--flow", "decision_tree", "--flow", "logistic_regression"]
-    first = tune(*options, "--trials", "4")
+    options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", *FAST]
+    first = tune(*options, "--trials", "4", "--model", tmp_path / "m.skops", "--code", tmp_path / "m.py")
     assert first.returncode == 0, first.stderr
-    # A line for each step, without a terminal; one a minute says where the search stands.
-    steps = [line for line in first.stderr.splitlines() if not line.startswith("trial ")]
-    searching, again, held_out = steps
-    assert searching.endswith("rows, 4 trials in all")
-    assert again == "evaluating the leaders again on other folds: 4 configurations"
-    assert held_out.startswith("scoring on held-out rows: ")
+    # Without a terminal a line a minute says where the search stands.
+    assert all(line.startswith("trial ") for line in first.stderr.splitlines())
     assert "4 trials (4 success)" in first.stdout
-    assert "held out" in first.stdout
-    assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 4
-    more = tune(
-        *options,
-        "--trials",
-        "5",
-        "--no-record",
-        "--format",
-        "json",
-        "--model",
-        tmp_path / "m.skops",
-        "--quiet",
-    )
+    assert "\nThe model: " in first.stdout
+    assert "fitted on all rows" in first.stdout
+    assert (tmp_path / "m.skops").is_file()
+    assert "DecisionTreeClassifier(" in (tmp_path / "m.py").read_text(encoding="utf-8")
+    assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before
+    more = tune(*options, "--trials", "5", "--record", "--format", "json", "--quiet", "--ensemble", "0")
     assert (more.returncode, more.stderr) == (0, "")
     document = json.loads(more.stdout)
     assert [trial["number"] for trial in document["trials"]] == [0, 1, 2, 3, 4]
-    assert document["trials"][document["best"]]["held_out"] is not None
-    assert (tmp_path / "m.skops").is_file()
-    assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 4
+    assert len(document["model"]["members"]) == 1
+    assert len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs) == before + 5
+
+
+@pytest.mark.parametrize("seconds", [0.01, 6.0])
+def test_whatever_the_time_is_there_is_a_model_in_it(
+    tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(console, "began", time.monotonic)
+    options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", *FAST]
+    options += ["--time", f"{seconds}s", "--format", "json", "--report", tmp_path / "page.html", "--quiet"]
+    done = tune(*options)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["model"]["fitted"]
+    assert document["seconds"] < seconds + 2.5
+    assert bool(document["trials"]) == ("nothing was compared" not in " ".join(document["remarks"]))
+    assert "The model" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_warehouse_that_cannot_be_written_to_is_refused_before_the_search(
     csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
-    options = ["--dataset", str(csv), "--history", str(tmp_path / "history"), "--trials", "2", "--warehouse"]
+    options = [
+        "--dataset",
+        str(csv),
+        "--history",
+        str(tmp_path / "history"),
+        "--trials",
+        "2",
+        "--record",
+        "--warehouse",
+    ]
     with pytest.raises(BadInput, match="world is read-only for you; name a warehouse of your own"):
         app([*options, str(world)], standalone_mode=False)
     with pytest.raises(BadInput, match=r"no warehouse can be made at .*/new: .* is read-only for you"):
@@ -108,43 +129,48 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
 
     monkeypatch.setattr(Warehouse, "write", full)
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
-    options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
+    options += [*FAST, "--record"]
     with pytest.raises(Unwritable, match="no space left"):
         app([*map(str, options), "--code", str(tmp_path / "best.py")], standalone_mode=False)
     assert "2 trials (2 success)" in capsys.readouterr().out
     assert "DecisionTreeClassifier(" in (tmp_path / "best.py").read_text(encoding="utf-8")
 
 
-def test_where_every_trial_fails_the_cause_is_said_and_nothing_is_learned(
-    tune: Run, csv: Path, world: Path, tmp_path: Path
+def test_where_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
+    tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    failure = FitResult(None, 0.1, "ValueError: no", Outcome.crash)
+    monkeypatch.setattr(running, "fit_limited", lambda *_, **__: failure)
     before = Warehouse.open(world).version
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
-    options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
-    options += ["--report", tmp_path / "page.html", "--model", tmp_path / "m.skops"]
-    done = tune(*options, "--trial-time", "0.001", "--quiet")
+    options += [*FAST, "--record", "--report", tmp_path / "page.html", "--model", tmp_path / "m.skops"]
+    done = tune(*options, "--quiet")
     assert done.returncode == 1
-    assert "No trial succeeded." in done.stdout
-    assert "no trial succeeded: stopped after 0.001 s; none was written to the warehouse" in done.stderr
+    assert "There is no model." in done.stdout
+    assert "No configuration could be fitted on all rows: ValueError: no." in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert Warehouse.open(world).version == before
-    assert "No trial has succeeded" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert (tmp_path / "page.html").is_file()
     assert not (tmp_path / "m.skops").exists()
 
 
-def test_a_search_that_is_told_to_end_says_what_it_found(csv: Path, world: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
+def test_a_search_that_is_told_to_end_writes_its_model(
+    csv: Path, world: Path, tmp_path: Path, by: signal.Signals
+) -> None:
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "1000", "--warehouse", world]
-    options += ["--flow", "decision_tree", "--folds", "2", "--surrogate", "gbqr", "--start", "none"]
+    options += [*FAST, "--model", tmp_path / "m.skops"]
     with subprocess.Popen([*TUNE, *map(str, options)], stdout=subprocess.PIPE, text=True) as searching:
         while not ended(tmp_path / "history"):
             with suppress(subprocess.TimeoutExpired):
                 pytest.fail(f"it ended too early with {searching.wait(0.05)}")
         trials = psutil.Process(searching.pid).children(recursive=True)
-        searching.send_signal(signal.SIGTERM)
+        searching.send_signal(by)
         out, _ = searching.communicate(timeout=60)
     assert searching.returncode == 130
     assert "interrupted" in out
-    assert "held out" in out
+    assert "The model: " in out
+    assert (tmp_path / "m.skops").is_file()
     assert not psutil.wait_procs(trials, timeout=60)[1]
 
 
@@ -187,6 +213,7 @@ def test_ways_to_search_are_compared(tune: Run, small_world: Path, tmp_path: Pat
         ),
         (["simulate", "--measure", "beauty"], "unknown measure 'beauty'; known are predictive_accuracy"),
         (["--dataset", "CSV", "--start", "middle"], "unknown start 'middle'"),
+        (["--dataset", "CSV", "--holdout", "0.2"], "--holdout"),
         (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
         (["--dataset", "CSV", "--time", "-1"], "--time': '-1' is not a time"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
@@ -217,4 +244,4 @@ def test_without_arguments_the_help_is_shown(tune: Run) -> None:
     result = tune()
     assert result.returncode == 2
     assert result.stderr.startswith("Usage: ")
-    assert "tune my.csv --trials 50" in result.stderr
+    assert "tune my.csv --time 60s" in result.stderr

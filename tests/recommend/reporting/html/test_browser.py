@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
-from recommend.bo.tuning import Budget, Finish, tune
+from recommend.bo.tuning import Budget, tune
 from recommend.bo.tuning.page import tuning_page
 from recommend.reporting.page import recommendation_page
 from tests.recommend.bo.tuning.searches import QUICK, noisy
@@ -27,14 +27,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     features = example.features.rename(columns={"plan": HOSTILE * 5})
     hostile = load_dataset(features.assign(label=example.target), target="label", name=HOSTILE + "x" * 300)
     world = Warehouse.open(None)
-    tuned = tune(
-        noisy(160),
-        QUICK,
-        Budget(6),
-        warehouse=world,
-        folder=folder / "h",
-        finish=Finish(leaders=2, ensemble=3),
-    )
+    tuned = tune(noisy(160), QUICK, Budget(6), warehouse=world, folder=folder / "h")
     written = {
         "recommendation": recommendation_page(recommend(example, warehouse=world)),
         "hostile": recommendation_page(recommend(hostile, warehouse=world)),
