@@ -139,7 +139,7 @@ class Session:
     firsts: Sequence[Configuration]
     """Configurations whose average is the first model, the best first."""
     spares: Sequence[Configuration]
-    """Configurations to fit where the first of these fails, the quickest first."""
+    """Configurations to fit where the first of these fails, each quicker than the one before."""
     fit_seconds: Callable[[Configuration, int], float]
     """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
     unknown."""
@@ -307,7 +307,11 @@ class Session:
         return None
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
-        return one.share * self._trial_seconds(one.configuration) <= seconds
+        """Whether there is time for the trial, and for a fit on all rows should it become a member."""
+        trial = one.share * self._trial_seconds(one.configuration)
+        if trial > seconds or not self.wants_model or one.configuration in self.fitted:
+            return trial <= seconds
+        return trial + self._fits_seconds([one.configuration]) <= self._left_until(ENDING)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
         """Another evaluation of the leader that has the fewest.
@@ -370,10 +374,12 @@ class Session:
             self._trial_ended(task, outcome)
 
     def _fit_ended(self, task: Task, result: FitResult) -> None:
+        expected = self.fit_seconds(task.configuration, len(self.part.features))
+        if result.outcome in (Outcome.success, Outcome.timeout):
+            self._note_pace(result.seconds, expected)
         if result.outcome is not Outcome.success:
             self.failed[task.configuration] = result.message or str(result.outcome)
             return
-        self._note_pace(result.seconds, self.fit_seconds(task.configuration, len(self.part.features)))
         self.fitted[task.configuration] = result.pipeline
         if len(self.fitted) == 1:
             self._wanted = []  # the spares
@@ -451,6 +457,9 @@ class Session:
         found = ranked(self.history.trials, measure)
         if not found:
             return self.selection
+        found = [trial for trial in found if self._can_be_fitted(trial.configuration)]
+        if not found:  # none of them in the time left
+            return Selection(dict.fromkeys([*self.fitted][:1], 1.0))
         voters = [] if measure in TIMES else self._voters(found)
         if not voters:  # predictions say nothing of a time, and those of some pipelines can't be averaged
             return Selection({found[0].configuration: 1.0}, found[0].value(measure))
@@ -504,6 +513,12 @@ class Session:
                 left -= seconds / self.jobs
         total = sum(kept.values())
         return {one: weight / total for one, weight in kept.items()} if kept else weights
+
+    def _can_be_fitted(self, one: Configuration) -> bool:
+        """Whether it is fitted on all rows, or is expected to be within the time left."""
+        if not self.wants_model or one in self.fitted:
+            return True
+        return one not in self.failed and self._fits_seconds([one]) <= self._left_until(ENDING)
 
     def _is_missing(self, one: Configuration) -> bool:
         return one not in self.fitted and one not in self.failed

@@ -22,11 +22,11 @@ from recommend.bo.scoring import CandidateScorer
 from recommend.bo.strategies import SearchInputs, get_strategy
 from recommend.bo.surrogates import SurrogateInputs, get_surrogate
 from recommend.bo.tuning.deadline import trial_limit
-from recommend.bo.tuning.settings import Budget, Search
+from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search
 from recommend.bo.warmstart import FROM_FILE, NO_START, first_choices, get_start
 from recommend.ranking.averaging import MEMBERS, weights_of
 from recommend.ranking.candidates import Candidates, find_candidates
-from recommend.ranking.choice import choose, forecast
+from recommend.ranking.choice import Forecast, choose, forecast
 from recommend.ranking.fit_cost import trial_seconds
 from recommend.ranking.knowledge import Knowledge, describe, fit_times_for, model_for, runs_that_count
 from recommend.ranking.task import RankingTask, describe_task
@@ -39,7 +39,8 @@ from warehouse.vocabulary.table import ConfigurationTable, joint_name
 
 FITTED = 0.5
 """Share of a search's time that fits of the first model may take; a heuristic."""
-SPARES = 3
+QUICK = (0.05, 0.01)
+"""Shares of a search's time that fits of spares may be expected to take, but for the quickest."""
 
 
 def task_of(dataset: Dataset, search: Search, warehouse: Warehouse | None) -> RankingTask:
@@ -60,7 +61,7 @@ class Firsts:
     members: list[Configuration]
     """Configurations whose average is the first model, the best first."""
     spares: list[Configuration]
-    """Configurations to fit where these fail, the quickest first."""
+    """Configurations to fit where the first of these fails, each quicker than the one before."""
 
 
 def first_configurations(
@@ -79,15 +80,25 @@ def first_configurations(
         return Firsts(defaults[:1], defaults[1:])
     expected = forecast(known, candidates)
     took = expected.fits.seconds
-    quickest = dict.fromkeys(candidates.configurations[place].algorithm for place in np.argsort(took))
-    order = [candidates.configurations[place] for place in np.argsort(took)]
-    spares = [next(one for one in order if one.algorithm == name) for name in quickest][:SPARES]
+    spares = _spares(expected, seconds or USUAL_SECONDS)
     limit = None if seconds is None or np.isnan(took).all() else FITTED * seconds
     try:
         chosen = choose(known, expected, MEMBERS, budget=limit)
     except BadOption:  # nothing is that quick
         return Firsts(spares[:1], spares[1:])
     return Firsts([*weights_of([candidates.configurations[place] for place in chosen.positions])], spares)
+
+
+def _spares(expected: Forecast, seconds: float) -> list[Configuration]:
+    """The most promising of the candidates that take small shares of the time, and the quickest of all."""
+    took = np.nan_to_num(expected.fits.seconds, nan=np.inf)
+    places = []
+    for share in QUICK:
+        quick = np.flatnonzero(took <= share * seconds)
+        if len(quick):
+            places.append(int(quick[np.argmax(expected.scores.mean[quick])]))
+    places.append(int(np.argmin(took)))
+    return [expected.candidates.configurations[place] for place in dict.fromkeys(places)]
 
 
 def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], float]:
