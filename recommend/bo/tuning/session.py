@@ -307,11 +307,9 @@ class Session:
         return None
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
-        """Whether there is time for the trial, and for a fit on all rows should it become a member."""
+        """Whether there is time for the trial, and the time left suffices for a fit on all rows."""
         trial = one.share * self._trial_seconds(one.configuration)
-        if trial > seconds or not self.wants_model or one.configuration in self.fitted:
-            return trial <= seconds
-        return trial + self._fits_seconds([one.configuration]) <= self._left_until(ENDING)
+        return trial <= seconds and self._can_be_fitted(one.configuration)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
         """Another evaluation of the leader that has the fewest.
@@ -456,7 +454,7 @@ class Session:
         measure = self.search.measure
         found = ranked(self.history.trials, measure)
         if not found:
-            return self.selection
+            return Selection(self._affordable(self.selection.weights))
         found = [trial for trial in found if self._can_be_fitted(trial.configuration)]
         if not found:  # none of them in the time left
             return Selection(dict.fromkeys([*self.fitted][:1], 1.0))
@@ -511,14 +509,16 @@ class Session:
             if seconds <= left:
                 kept[one] = weights[one]
                 left -= seconds / self.jobs
+        if not kept:
+            return dict.fromkeys([*self.fitted][:1], 1.0) or weights
         total = sum(kept.values())
-        return {one: weight / total for one, weight in kept.items()} if kept else weights
+        return {one: weight / total for one, weight in kept.items()}
 
     def _can_be_fitted(self, one: Configuration) -> bool:
         """Whether it is fitted on all rows, or is expected to be within the time left."""
         if not self.wants_model or one in self.fitted:
             return True
-        return one not in self.failed and self._fits_seconds([one]) <= self._left_until(ENDING)
+        return one not in self.failed and self._fits_seconds([one]) <= self.deadline.left()
 
     def _is_missing(self, one: Configuration) -> bool:
         return one not in self.fitted and one not in self.failed
@@ -565,7 +565,8 @@ class Session:
         for one in several:
             expected = self.fit_seconds(one, rows) * self._pace
             if one in timed:
-                growth = self.fit_seconds(one, rows) / self.fit_seconds(one, fitted_on)
+                before = self.fit_seconds(one, fitted_on)
+                growth = self.fit_seconds(one, rows) / before if before > 0 else math.nan
                 expected = timed[one] * (rows / fitted_on if math.isnan(growth) else max(growth, 1.0))
             total += 0.0 if math.isnan(expected) else expected + STARTING
         return total

@@ -137,7 +137,7 @@ def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
     done = run(Machine(PART), broken[:1], spares=broken[1:], seconds=20.0)
     assert done.session.model is None
     assert "No configuration could be fitted on all rows: ValueError: no." in done.session.remarks()
-    assert done.progress[-1].failed == 1
+    assert not done.progress  # what can't be fitted on all rows is not tried
 
 
 def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() -> None:

@@ -72,9 +72,9 @@ def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> No
     found, known = firsts(dataset, QUICK, Warehouse.open(STARTER))
     seconds = on_all_rows(known)
     assert len(found.members) == 3
-    assert {one.algorithm for one in found.spares} == {*QUICK.flows}
     took = [seconds(one) for one in found.spares]
-    assert took == sorted(took)
+    assert took == sorted(took, reverse=True)
+    assert took[-1] == min(took)
     assert all(seconds(one) > 0 for one in found.members)
 
 
