@@ -21,12 +21,13 @@ from warehouse.vocabulary.configuration import Configuration
 STRONG = 24
 """Configurations of a flow that practitioners reach for."""
 SIZES = {
+    **dict.fromkeys(("lightgbm", "xgboost", "catboost"), 25),
     **dict.fromkeys(("adaboost", "decision_tree", "k_nearest_neighbors"), 6),
     **dict.fromkeys(("svm", "sgd"), 8),
     **dict.fromkeys(("naive_bayes", "linear_discriminant_analysis", "quadratic_discriminant_analysis"), 5),
 }
 """Configurations of the other flows."""
-MOST_KNOWN = 15
+MOST_KNOWN = 16
 """Known-good configurations that a flow has at most, beside its default."""
 SEARCHED = "search on "
 """How the source of a configuration begins that a search found."""

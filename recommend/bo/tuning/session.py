@@ -159,6 +159,8 @@ class Session:
     """Times that fits and trials took, as multiples of those expected."""
     _closing: bool = field(default=False, init=False)
     """Whether the time no longer suffices for a new trial."""
+    _left_out: int = field(default=0, init=False)
+    """Members that the last selection had no time for."""
     _since_repetition: int = field(default=0, init=False)
     _unrepeatable: set[int] = field(default_factory=set, init=False)
     _next_selection: float = field(default=0.0, init=False)
@@ -236,10 +238,9 @@ class Session:
         elif train_rows is not None:
             said.append(f"Trials were fitted on {train_rows:,} rows, since there was no time for all rows.")
         missing = [one for one in self.selection.weights if model is not None and one not in model.weights]
-        if missing:
-            said.append(
-                f"{counted(len(missing), 'members')} of the model had no time to be fitted on all rows."
-            )
+        left_out = len(missing) + self._left_out
+        if model is not None and left_out:
+            said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted on all rows.")
         return said
 
     def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
@@ -509,6 +510,7 @@ class Session:
             if seconds <= left:
                 kept[one] = weights[one]
                 left -= seconds / self.jobs
+        self._left_out = len(weights) - len(kept)
         if not kept:
             return dict.fromkeys([*self.fitted][:1], 1.0) or weights
         total = sum(kept.values())

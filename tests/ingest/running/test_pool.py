@@ -46,6 +46,7 @@ def test_the_committed_pool_is_made_anew_of_its_known_configurations(
         "AutoGluon",
         "FLAML",
         "auto-sklearn",
+        "pytabkit",
         "search",
     }
     assert len(set(theirs)) == len(theirs)  # each names one entry
