@@ -24,6 +24,7 @@ Notation
     p          Wilcoxon's signed-rank test of the same means, two-sided, Holm over the rows of all measures
     time       of the fit over the time asked: smallest, median, largest
     busy       seconds of the processor over those of the clock, median: below 1 others had the processor, too
+               (trials of ours, which are processes of a server, are not counted)
 """
 
 from __future__ import annotations
