@@ -356,6 +356,12 @@ class Session:
         limit = FALLBACK * left if self._wanted else left
         return max(limit, LEAST) if one == quickest else limit
 
+    def _limit_before_a_model(self, one: Configuration, left: float) -> float:
+        """Seconds that a fit may take before it gives way to a quicker one."""
+        expected = self.fit_seconds(one, len(self.part.features)) * self._pace
+        longest = FALLBACK * left
+        return longest if math.isnan(expected) else min(longest, max(LONGER * expected, longest / 2))
+
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":
             return []

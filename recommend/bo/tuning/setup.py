@@ -80,23 +80,32 @@ def first_configurations(
         return Firsts(defaults[:1], defaults[1:])
     expected = forecast(known, candidates)
     took = expected.fits.seconds
-    spares = _spares(expected, seconds or USUAL_SECONDS)
     limit = None if seconds is None or np.isnan(took).all() else FITTED * seconds
     try:
         chosen = choose(known, expected, MEMBERS, budget=limit)
     except BadOption:  # nothing is that quick
-        return Firsts(spares[:1], spares[1:])
-    return Firsts([*weights_of([candidates.configurations[place] for place in chosen.positions])], spares)
+        quickest = _spares(expected, None, 0.0)
+        return Firsts(quickest, [])
+    members = [*weights_of([candidates.configurations[place] for place in chosen.positions])]
+    return Firsts(members, _spares(expected, members[0].algorithm, seconds or USUAL_SECONDS))
 
 
-def _spares(expected: Forecast, seconds: float) -> list[Configuration]:
-    """The most promising of the candidates that take small shares of the time, and the quickest of all."""
+def _spares(expected: Forecast, first: str | None, seconds: float) -> list[Configuration]:
+    """The most promising of the candidates that take small shares of the time, and the quickest of all.
+
+    Args:
+        first: the algorithm whose fit may fail; spares are of others, where there are some, since an
+            algorithm that is slower than expected on a dataset mostly is with all its configurations.
+    """
     took = np.nan_to_num(expected.fits.seconds, nan=np.inf)
+    algorithms = np.array([one.algorithm for one in expected.candidates.configurations])
+    others = algorithms != first
     places = []
     for share in QUICK:
-        quick = np.flatnonzero(took <= share * seconds)
+        quick = np.flatnonzero((took <= share * seconds) & others)
         if len(quick):
             places.append(int(quick[np.argmax(expected.scores.mean[quick])]))
+            others &= algorithms != algorithms[places[-1]]
     places.append(int(np.argmin(took)))
     return [expected.candidates.configurations[place] for place in dict.fromkeys(places)]
 
