@@ -507,7 +507,7 @@ class Session:
         """The members that are fitted or can be in the time left, the heaviest first."""
         if not self.wants_model or self.deadline.seconds is None:
             return weights
-        left = self.deadline.left() - ENDING
+        left = self._left_until(ENDING)
         kept: dict[Configuration, float] = {}
         for one in sorted(weights, key=lambda one: -weights[one]):
             if one in self.failed:

@@ -149,6 +149,20 @@ def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() 
     ]
 
 
+def test_members_that_are_fitted_stay_although_a_proposal_took_all_the_time() -> None:
+    machine = Machine(PART)
+
+    class Slow(Listed):
+        def propose(self, trials: Sequence[Trial]) -> Proposed | None:
+            proposed = super().propose(trials)
+            machine.now += 60.0 if proposed is None else 0.0
+            return proposed
+
+    done = run(machine, [FIRST, SECOND], seconds=20.0, proposer=Slow([FIRST, SECOND]))
+    assert sorted(done.fitted) == [0, 1]
+    assert done.session.remarks() == []
+
+
 def test_no_model_is_fitted_where_none_is_wanted() -> None:
     machine = Machine(PART)
     done = run(machine, [FIRST, SECOND], seconds=20.0, wants_model=False)
