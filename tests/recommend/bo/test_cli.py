@@ -160,7 +160,9 @@ def test_a_search_that_is_told_to_end_writes_its_model(
 ) -> None:
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "1000", "--warehouse", world]
     options += [*FAST, "--model", tmp_path / "m.skops"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     with subprocess.Popen([*TUNE, *map(str, options)], stdout=subprocess.PIPE, text=True) as searching:
+        signal.signal(signal.SIGINT, before)
         while not ended(tmp_path / "history"):
             with suppress(subprocess.TimeoutExpired):
                 pytest.fail(f"it ended too early with {searching.wait(0.05)}")
