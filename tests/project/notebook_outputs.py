@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -71,14 +72,22 @@ def pictures(notebook: NotebookNode) -> list[bytes]:
 
 def printed(notebook: NotebookNode) -> list[str]:
     """What each code cell printed; a picture is only said to be one."""
-    return [
-        "\n".join(
-            output.get("text", "") or output.get("data", {}).get("text/plain", "a picture")
-            for output in cell.outputs
-        )
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
+    return [_printed(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _printed(outputs: Sequence[NotebookNode]) -> str:
+    """Texts of a cell's outputs, a line each; a kernel may cut what is printed anywhere."""
+    texts: list[str] = []
+    was_stream = False
+    for output in outputs:
+        is_stream = output.output_type == "stream"
+        text = output.get("text", "") or output.get("data", {}).get("text/plain", "a picture")
+        if is_stream and was_stream:
+            texts[-1] += text
+        else:
+            texts.append(text)
+        was_stream = is_stream
+    return "\n".join(texts)
 
 
 def main() -> None:
