@@ -58,6 +58,8 @@ from warehouse.vocabulary.measures import larger_is_better
 
 AT_ONCE = 0.2
 """Share of the time up to which the first members are fitted before any trial; a heuristic, as the next."""
+ROUNDS, UNUSED = 3, 0.1
+"""Most rounds of trials with a model after them, and the share of the time from which on there is another."""
 KEPT = 0.4
 """Largest share of the time that is kept for the last fits."""
 ON_THE_WAY = 0.1
@@ -208,16 +210,29 @@ class Session:
         self._want_firsts()
         with noted_interrupts() as interrupts:
             try:
-                self._work(self._next, lambda: interrupts.noted)
-                self._closing = True
-                if not interrupts.noted and self.wants_model:
-                    self._select(final=True)
-                    self._want([one for one in self.selection.weights if self._is_missing(one)])
-                    self._work(self._next_fit, lambda: interrupts.noted)
+                for _ in range(ROUNDS):
+                    self._round(lambda: interrupts.noted)
+                    if interrupts.noted or not self._has_time_for_another_round():
+                        break
             except KeyboardInterrupt:
                 interrupts.noted = True
             self.interrupted = interrupts.noted
         return self.model
+
+    def _round(self, ended: Callable[[], bool]) -> None:
+        """Trials until there is no more time for them, then the model."""
+        self._closing = False
+        self._work(self._next, ended)
+        self._closing = True
+        if self.wants_model and not ended():
+            self._select(final=True)
+            self._want([one for one in self.selection.weights if self._is_missing(one)])
+            self._work(self._next_fit, ended)
+
+    def _has_time_for_another_round(self) -> bool:
+        """Whether much of the time that was kept for the last fits is left, since they were not needed."""
+        seconds = self.deadline.seconds
+        return seconds is not None and self.wants_model and self.deadline.left() > UNUSED * seconds
 
     @property
     def model(self) -> Model | None:
