@@ -166,7 +166,7 @@ class Recommendation:
         """A sentence about the expected value of a configuration, chosen or not."""
         item = next((item for item in self.configurations if item.configuration == configuration), None)
         if item is None:
-            return "It is not among the recommendations so it has no expected value."
+            return "It is not among the recommendations, so it has no expected value."
         return (
             self._expected(item.expectation)
             or f"Expected: {item.predicted:+.2f} standard deviations from an average configuration."

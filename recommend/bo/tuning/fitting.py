@@ -1,4 +1,4 @@
-"""Fits of a search's configurations on all rows, in limited processes, and the model that they make."""
+"""Fits of a search's configurations on all rows, and the model that they make."""
 
 from __future__ import annotations
 
@@ -6,45 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
 from warehouse.vocabulary.configuration import Configuration
 
 Fit = Callable[[Configuration], Any]
 """Fits a configuration on all rows. It travels to another process, which imports its module for each fit, and
 its result comes back."""
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """What came of a fit on all rows."""
-
-    pipeline: Any
-    """The fitted pipeline; None where the fit failed."""
-    seconds: float
-    message: str | None = None
-    """Why it failed."""
-    outcome: Outcome = Outcome.success
-
-
-def fit_limited(
-    fit: Fit,
-    configuration: Configuration,
-    *,
-    seconds: float,
-    memory: int,
-    processes: Processes | None = None,
-) -> FitResult:
-    """Fit a configuration in a process of its own that ends at the limits.
-
-    Args:
-        memory: MiB.
-        processes: of the owner who may end it; None = nobody.
-
-    Raises:
-        CancelledError: the owner ended it.
-    """
-    called = run_limited(fit, configuration, seconds=seconds, memory=memory * MEBIBYTE, processes=processes)
-    return FitResult(called.result, called.seconds, called.message, called.outcome)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol, Self
 from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Limits, evaluate
-from ingest.running.limits import Processes, wait_for_server
-from recommend.bo.tuning.fitting import Fit, fit_limited
+from ingest.running.limits import MEBIBYTE, Processes, run_limited, wait_for_server
+from recommend.bo.tuning.fitting import Fit
 from recommend.bo.tuning.settings import Search
 from warehouse.vocabulary.configuration import Configuration
 
@@ -35,7 +35,7 @@ class Runner(Protocol):
     """Runs tasks side by side."""
 
     def begin(self, task: Task, splits: Sequence[Split]) -> Future[Any]:
-        """Begin a task, whose future holds a `FitResult` for a fit, else an `Evaluation`."""
+        """Begin a task, whose future holds a `LimitedCall` for a fit, else an `Evaluation`."""
         ...
 
     def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
@@ -72,11 +72,11 @@ class ProcessRunner:
         search = self._search
         if task.kind == "fit" and self._fit is not None:
             return self._pool.submit(
-                fit_limited,
+                run_limited,
                 self._fit,
                 task.configuration,
                 seconds=task.limit,
-                memory=search.trial_memory,
+                memory=search.trial_memory * MEBIBYTE,
                 processes=self._processes,
             )
         arguments = (task.configuration, self._part, [splits], Limits(task.limit, search.trial_memory))

@@ -6,7 +6,6 @@ and the model is fitted on them.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -38,8 +37,6 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns
 from warehouse.support.paths import cache_directory
 from warehouse.vocabulary.measures import canonical_measure
-
-logger = logging.getLogger(__name__)
 
 
 def tune(

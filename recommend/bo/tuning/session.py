@@ -26,15 +26,15 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import TIMES, Evaluation
-from ingest.running.limits import Outcome
+from ingest.running.limits import LimitedCall, Outcome
 from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline, trial_limit
-from recommend.bo.tuning.fitting import FitResult, Model, model_of
+from recommend.bo.tuning.fitting import Model, model_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed, Proposer
-from recommend.bo.tuning.resampling import Splits, choose_resampling, trial_seconds
+from recommend.bo.tuning.resampling import FEW_ROWS, Splits, choose_resampling, trial_seconds
 from recommend.bo.tuning.running import Runner, Task
 from recommend.bo.tuning.selection import (
     BLOCKS,
@@ -88,7 +88,6 @@ LEADERS = 5
 """Trials that are evaluated again."""
 REPETITIONS = {True: 5, False: 2}
 """Whether rows are few -> most evaluations of a trial."""
-FEW_ROWS = 1000
 REPEAT_EVERY = 4
 """Every which trial is a repetition."""
 
@@ -226,7 +225,6 @@ class Session:
         self._closing = True
         if self.wants_model and not ended():
             self._select(final=True)
-            self._want([one for one in self.selection.weights if self._is_missing(one)])
             self._work(self._next_fit, ended)
 
     def _has_time_for_another_round(self) -> bool:
@@ -238,7 +236,12 @@ class Session:
     def model(self) -> Model | None:
         """What is selected, as far as it is fitted; else the first configuration that is."""
         found = model_of(self.selection.weights, self.fitted)
-        return found or model_of(dict.fromkeys([*self.fitted][:1], 1.0), self.fitted)
+        return found or model_of(self._first_fitted, self.fitted)
+
+    @property
+    def _first_fitted(self) -> dict[Configuration, float]:
+        """The first configuration that was fitted, alone; empty before."""
+        return dict.fromkeys([*self.fitted][:1], 1.0)
 
     def remarks(self) -> list[str]:
         """What the time did not suffice for, and what failed, in sentences."""
@@ -334,8 +337,7 @@ class Session:
             at_once: whether there is nothing else to do.
         """
         most = REPETITIONS[len(self.part.features) < FEW_ROWS]
-        starts = len(self.firsts)
-        if self.splits.resampling.folds == 1 or len(self.history.trials) <= starts:
+        if self.splits.resampling.folds == 1 or len(self.history.trials) <= len(self.firsts):
             return None
         if not at_once and self._since_repetition < REPEAT_EVERY:
             return None
@@ -371,12 +373,6 @@ class Session:
         limit = FALLBACK * left if self._wanted else left
         return max(limit, LEAST) if one == quickest else limit
 
-    def _limit_before_a_model(self, one: Configuration, left: float) -> float:
-        """Seconds that a fit may take before it gives way to a quicker one."""
-        expected = self.fit_seconds(one, len(self.part.features)) * self._pace
-        longest = FALLBACK * left
-        return longest if math.isnan(expected) else min(longest, max(LONGER * expected, longest / 2))
-
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":
             return []
@@ -393,14 +389,14 @@ class Session:
         else:
             self._trial_ended(task, outcome)
 
-    def _fit_ended(self, task: Task, result: FitResult) -> None:
+    def _fit_ended(self, task: Task, call: LimitedCall) -> None:
         expected = self.fit_seconds(task.configuration, len(self.part.features))
-        if result.outcome in (Outcome.success, Outcome.timeout):
-            self._note_pace(result.seconds, expected)
-        if result.outcome is not Outcome.success:
-            self.failed[task.configuration] = result.message or str(result.outcome)
+        if call.outcome in (Outcome.success, Outcome.timeout):
+            self._note_pace(call.seconds, expected)
+        if call.outcome is not Outcome.success:
+            self.failed[task.configuration] = call.message or str(call.outcome)
             return
-        self.fitted[task.configuration] = result.pipeline
+        self.fitted[task.configuration] = call.result
         if len(self.fitted) == 1:
             self._wanted = []  # the spares
             rest = [one for one in self.firsts if self._is_missing(one)]
@@ -461,7 +457,7 @@ class Session:
         """Select the model anew, and have its members fitted where that is quick.
 
         Args:
-            final: whether this is the last time; only then is the value estimated.
+            final: whether this is the last time; then the value is estimated, and all are fitted.
         """
         before = self.deadline.elapsed()
         self.selection = self._selected(final=final)
@@ -469,7 +465,7 @@ class Session:
         self._selecting = elapsed - before
         self._next_selection = max(2 * elapsed, elapsed + 10 * self._selecting)
         missing = [one for one in self.selection.weights if self._is_missing(one)]
-        if not final and self._fits_seconds(missing) <= ON_THE_WAY * elapsed:
+        if final or self._fits_seconds(missing) <= ON_THE_WAY * elapsed:
             self._want(missing)
 
     def _selected(self, *, final: bool) -> Selection:
@@ -479,7 +475,7 @@ class Session:
             return Selection(self._affordable(self.selection.weights))
         found = [trial for trial in found if self._can_be_fitted(trial.configuration)]
         if not found:  # none of them in the time left
-            return Selection(dict.fromkeys([*self.fitted][:1], 1.0))
+            return Selection(self._first_fitted)
         voters = [] if measure in TIMES else self._voters(found)
         if not voters:  # predictions say nothing of a time, and those of some pipelines can't be averaged
             return Selection({found[0].configuration: 1.0}, found[0].value(measure))
@@ -533,7 +529,7 @@ class Session:
                 left -= seconds / self.jobs
         self._left_out = len(weights) - len(kept)
         if not kept:
-            return dict.fromkeys([*self.fitted][:1], 1.0) or weights
+            return self._first_fitted or weights
         total = sum(kept.values())
         return {one: weight / total for one, weight in kept.items()}
 

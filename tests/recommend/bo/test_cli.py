@@ -15,12 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ingest.running.limits import Outcome
+from ingest.running.limits import LimitedCall, Outcome
 from recommend.bo.cli import app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
 from recommend.bo.tuning import running
-from recommend.bo.tuning.fitting import FitResult
 from tests.commands import Run
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -139,8 +138,8 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
 def test_where_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
     tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failure = FitResult(None, 0.1, "ValueError: no", Outcome.crash)
-    monkeypatch.setattr(running, "fit_limited", lambda *_, **__: failure)
+    failure = LimitedCall(Outcome.crash, None, "ValueError: no", 0.1)
+    monkeypatch.setattr(running, "run_limited", lambda *_, **__: failure)
     before = Warehouse.open(world).version
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "2", "--warehouse", world]
     options += [*FAST, "--record", "--report", tmp_path / "page.html", "--model", tmp_path / "m.skops"]

@@ -19,12 +19,11 @@ import numpy as np
 from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation
-from ingest.running.limits import Outcome
+from ingest.running.limits import LimitedCall, Outcome
 from ingest.running.resampling import tested_rows
 from ingest.running.scorer import scorer_of
 from recommend.bo.tuning import Budget, Search
 from recommend.bo.tuning.deadline import Deadline
-from recommend.bo.tuning.fitting import FitResult
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.running import Task
@@ -124,7 +123,7 @@ class Machine:
         seconds = min(took, task.limit)
         if task.kind == "fit":
             pipeline = f"fitted {values['n']}" if outcome is Outcome.success else None
-            return FitResult(pipeline, seconds, message, outcome)
+            return LimitedCall(outcome, pipeline, message, seconds)
         if outcome is not Outcome.success:
             return Evaluation(outcome, seconds, message=message)
         fitted_on = np.mean([len(train) for train, _ in splits]) / len(self.part.features)
