@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import cpu_count
 
 from ingest.flows import get_flow
 from ingest.keys import setup_of
@@ -29,8 +30,9 @@ from recommend.bo.tuning.setup import Firsts
 from recommend.bo.tuning.trials import Trial
 from recommend.bo.warmstart import NO_START
 from recommend.ranking.candidates import Candidates
-from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials, test_rows_on
-from recommend.ranking.fit_cost import fit_seconds, worthwhile
+from recommend.ranking.choice import forecast
+from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
+from recommend.ranking.fit_cost import worthwhile
 from recommend.ranking.knowledge import Knowledge
 from warehouse.vocabulary.configuration import Configuration
 
@@ -147,7 +149,7 @@ def verify(
         proposer=RankingProposer(known, candidates, contestants),
         fit=None,
         deadline=Deadline(seconds, began),
-        jobs=jobs or _processors(),
+        jobs=jobs or int(cpu_count()),
         report=report,
     )
     return verification_of(found, known, candidates, head)
@@ -163,7 +165,6 @@ def verification_of(
     """
     rank = {one: place for place, one in enumerate(head, start=1)}
     defaults = set(_defaults(known))
-    setup = _setups(candidates)
     best = search.leaderboard
     order = [*best, *(trial for trial in search.trials if trial not in best)]
     return Verification(
@@ -171,7 +172,7 @@ def verification_of(
         [
             VerifiedConfiguration(
                 trial,
-                setup.get(trial.configuration) or setup_of(trial.configuration),
+                candidates.setup_of(trial.configuration),
                 rank.get(trial.configuration),
                 trial.configuration in defaults,
             )
@@ -183,9 +184,8 @@ def verification_of(
 
 def head_of(known: Knowledge, candidates: Candidates, n: int = HEAD) -> list[Configuration]:
     """The head of the recommendation: `n` configurations that are chosen together, the best first."""
-    seconds = fit_seconds(known.fit_times, candidates.table, known.metafeatures).seconds
-    predicted = known.predictor.predict(candidates.table, known.metafeatures).mean
-    among = worthwhile(seconds, predicted)
+    expected = forecast(known, candidates)
+    among = worthwhile(expected.fits.seconds, expected.scores.mean)
     chosen = among[known.predictor.choose(candidates.table.take(among), known.metafeatures, n)]
     return [candidates.configurations[place] for place in chosen]
 
@@ -195,15 +195,14 @@ def trials_after(
 ) -> OwnTrials | None:
     """The dataset's runs with these trials among them; None if there are none."""
     fitted_on, tested = resampling.sizes(len(known.task.part.features))
-    measure, setup = known.task.measure, _setups(candidates)
+    measure = known.task.measure
     rows = [
-        (_TASK, setup.get(trial.configuration) or setup_of(trial.configuration), fitted_on, value)
+        (_TASK, candidates.setup_of(trial.configuration), fitted_on, value)
         for trial in trials
         if (value := trial.value(measure)) is not None
     ]
     runs = pd.concat([known.own_runs, pd.DataFrame(rows, columns=COLUMNS)])
-    task = known.task
-    test_rows = {**test_rows_on(task.warehouse, task.own), _TASK: tested}
+    test_rows = {**known.own_test_rows, _TASK: tested}
     return own_trials(runs, known.all_runs.configurations, measure, test_rows)
 
 
@@ -235,17 +234,6 @@ class RankingProposer:
         predictor = replace(self.known, trials=after or self.known.trials).predictor
         mean = predictor.predict(self.candidates.table, self.known.metafeatures).mean
         return [self.candidates.configurations[place] for place in np.argsort(-mean, kind="stable")]
-
-
-def _processors() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
-
-
-def _setups(candidates: Candidates) -> dict[Configuration, str]:
-    """Configuration -> its setup in the warehouse, which may be that of another library's flow."""
-    return dict(zip(candidates.configurations, candidates.table.setups, strict=True))
 
 
 def _defaults(known: Knowledge) -> list[Configuration]:

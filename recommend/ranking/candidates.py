@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,14 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @cached_property
+    def _setups(self) -> dict[Configuration, str]:
+        return dict(zip(self.configurations, self.table.setups, strict=True))
+
+    def setup_of(self, configuration: Configuration) -> str:
+        """The setup of a configuration in the warehouse, which may be that of another library's flow."""
+        return self._setups.get(configuration) or setup_of(configuration)
 
     @property
     def flows_to_install(self) -> list[Flow]:

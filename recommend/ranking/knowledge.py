@@ -60,6 +60,8 @@ class Knowledge:
     """(m,) standard score of each of `runs`."""
     own_runs: pd.DataFrame
     """The runs on the dataset itself that count, with `recommend.ranking.dataset_runs.COLUMNS`."""
+    own_test_rows: Mapping[str, int]
+    """Task of these -> rows that its runs were tested on."""
     trials: OwnTrials | None
     """The trials that these amount to; None if there are none."""
     failures: Mapping[str, str]
@@ -98,8 +100,8 @@ def gather(task: RankingTask) -> Knowledge:
         only, all_runs = runs_that_count(task)
     other_runs = without_datasets(all_runs, task.left_out.keys())
     own_runs = runs_on(all_runs, task.own)
-    tested = test_rows_on(task.warehouse, task.own) if task.own else None
-    trials = own_trials(own_runs, all_runs.configurations, task.measure, tested)
+    test_rows = test_rows_on(task.warehouse, task.own) if task.own else {}
+    trials = own_trials(own_runs, all_runs.configurations, task.measure, test_rows)
     runs = other_runs if trials is None else all_runs
     values = oriented(runs.runs["value"].to_numpy(), task.measure)
     model = model_for(task, only, task.learner or DEFAULT_LEARNER)
@@ -113,6 +115,7 @@ def gather(task: RankingTask) -> Knowledge:
         runs=runs,
         scores=standard_scores(values, pd.factorize(runs.runs["dataset"])[0]),
         own_runs=own_runs,
+        own_test_rows=test_rows,
         trials=trials,
         failures=failures_on(task.warehouse, task.own) if task.own else {},
         fit_times=fit_times_for(task),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -119,6 +119,7 @@ def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], f
         return lambda _, __: np.nan
     times, metafeatures = known.fit_times, known.metafeatures
 
+    @cache  # a session asks for the same configurations again and again
     def seconds(configuration: Configuration, rows: int) -> float:
         index = pd.Index([setup_of(configuration)])
         algorithm = configuration.algorithm
