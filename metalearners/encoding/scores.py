@@ -6,17 +6,20 @@ in how hard they are, and that says nothing about configurations. Larger is bett
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import pandas as pd
 
 from warehouse.vocabulary.measures import larger_is_better
 
+V = TypeVar("V", np.ndarray, float)
 Z80 = 1.2815515655446004
 """Half of the width of a normal distribution's central 80 %, in standard deviations."""
 
 
-def oriented(values: np.ndarray, measure: str) -> np.ndarray:
-    """`values` of `measure`, negated where smaller ones are better.
+def oriented(values: V, measure: str) -> V:
+    """`values` of `measure`, or a single one, negated where smaller ones are better.
 
     Raises:
         BadInput: nobody knows which way the measure is better (`warehouse.vocabulary.measures`).

@@ -99,11 +99,9 @@ def _expectation(
     ends = [averaged([one.low for one in members]), averaged([one.high for one in members])]
     low, high = sorted(oriented(np.array(ends), measure).tolist())
     first = members[0]
-    default = (
-        None if first.gain is None else float(oriented(np.array([first.value]), measure)[0]) - first.gain
-    )
+    default = None if first.gain is None else oriented(first.value, measure) - first.gain
     return PerformanceForecast(
-        float(oriented(np.array([value]), measure)[0]),
+        oriented(value, measure),
         low,
         high,
         None if default is None else value - default,

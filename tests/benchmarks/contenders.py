@@ -261,7 +261,7 @@ def smac(table: Table) -> Callable[[], Floats]:
         limits = Limits(min(TRIAL_SECONDS, left), TRIAL_MEMORY)
         evaluation = evaluate(configuration, part, [splits], limits, seed=job.split)
         value = evaluation.value(job.told)
-        score = None if value is None else float(oriented(np.array([value]), job.told)[0])
+        score = None if value is None else oriented(value, job.told)
         if score is not None and score > best:
             best, chosen, took = score, configuration, evaluation.seconds
         optimizer.tell(score, evaluation.seconds)

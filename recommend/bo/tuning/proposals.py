@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell, Origin, Proposal
 from recommend.bo.tuning.trials import Trial
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.measures import larger_is_better
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,6 @@ class OptimizerProposer:
             self._numbers[trial.number] = number
         if trial.evaluation is not None and trial.number not in self._told:
             value = trial.evaluation.value(self.measure)
-            score = value if value is None or larger_is_better(self.measure) else -value
+            score = None if value is None else oriented(value, self.measure)
             optimizer.tell(self._numbers[trial.number], score, trial.evaluation.seconds)
             self._told.add(trial.number)

@@ -20,8 +20,8 @@ import numpy as np
 from ingest.running.blocks import Split
 from ingest.running.resampling import tested_rows
 from ingest.running.scorer import Scorer
+from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
-from warehouse.vocabulary.measures import larger_is_better
 
 MOST_NUMBERS, LEAST_ROWS = 20_000, 1_000
 """Numbers of a trial's predictions that members are chosen on, and rows that these are at least; ranking more
@@ -80,8 +80,7 @@ class Ballot:
 
     def score(self, p: Floats, rows: Positions | slice = slice(None)) -> float:
         """The value of the measure of predictions `p` of `rows`, larger is better; -inf where it has none."""
-        value = self.scorer.value(self.measure, p[rows], self.outcomes[rows])
-        score = value if larger_is_better(self.measure) else -value
+        score = oriented(self.scorer.value(self.measure, p[rows], self.outcomes[rows]), self.measure)
         return -np.inf if np.isnan(score) else score
 
     def average(self, weights: Mapping[int, float], rows: Positions | slice = slice(None)) -> Floats:

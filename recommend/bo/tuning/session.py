@@ -29,6 +29,7 @@ from ingest.running.evaluation import TIMES, Evaluation
 from ingest.running.limits import LimitedCall, Outcome
 from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
+from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.deadline import Deadline, trial_limit
 from recommend.bo.tuning.fitting import Model, model_of
@@ -54,7 +55,6 @@ from warehouse.support.console import duration
 from warehouse.support.interrupts import noted_interrupts
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.measures import larger_is_better
 
 AT_ONCE = 0.2
 """Share of the time up to which the first members are fitted before any trial; a heuristic, as the next."""
@@ -498,7 +498,7 @@ class Session:
 
         weights = {voters[number].configuration: weight for number, weight in select().items()}
         score = estimate(ballot, select, self.deadline.left) if final else None
-        value = score if score is None or larger_is_better(measure) else -score
+        value = None if score is None else oriented(score, measure)
         return Selection(self._affordable(weights), value)
 
     def _voters(self, found: Sequence[Trial]) -> list[Trial]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ingest.running.evaluation import Evaluation
+from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS, Origin
 from warehouse.support.arrays import Floats
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.measures import larger_is_better
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Trial:
     def score(self, measure: str) -> float | None:
         """The value, negated where smaller is better; None where it has none."""
         value = self.value(measure)
-        return value if value is None or larger_is_better(measure) else -value
+        return None if value is None else oriented(value, measure)
 
 
 def scored(trials: Iterable[Trial], measure: str) -> list[tuple[float, Trial]]:
