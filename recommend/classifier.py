@@ -228,9 +228,9 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 that gives no probabilities is fitted on balanced classes.
         """
         check_is_fitted(self, "_known", msg="no training rows: call fit first (a pickle keeps none)")
-        from recommend.code import Origin, ensemble_script, script
+        from recommend.code import Origin, model_script
 
-        model, one = self._known.model, self.best_configuration_
+        model = self._known.model
         value = None if self.search_ is None else self.search_.value
         trials = 0 if self.search_ is None else len(self.search_.trials)
         shares = ", ".join(f"{weight:.2f}" for weight in self.weights_.values())
@@ -241,9 +241,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             expected=f"Weights: {shares}." + ("" if value is None else f" Expected {measure}: {value:.4f}."),
             measure=measure,
         )
-        if len(self.weights_) > 1:
-            return ensemble_script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
-        return script(one, dataset, origin, seed=self._seed, frame=self._table)
+        return model_script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -63,12 +63,12 @@ def plain_model(
     }
     names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
     exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
-    labels = dataset.target.astype(str).to_numpy(dtype=object)
+    labels = _labels(dataset)
     if not fitting.classes_as_numbers:
         model: Pipeline | VotingClassifier = names["fit"](dataset.features, labels)
         return model
     numbered = names["fit"](dataset.features, np.unique(labels, return_inverse=True)[1])
-    return _with_labels(numbered, dataset.features, labels)
+    return _voting({"pipeline": numbered}, None, dataset)
 
 
 def plain_member(configuration: Configuration, dataset: Dataset, seed: int) -> Pipeline | VotingClassifier:
@@ -84,20 +84,27 @@ def averaged(
     """The weighted average of the probabilities of fitted pipelines of one dataset."""
     if len(pipelines) == 1:
         return pipelines[0]
+    members = {f"member_{place}": one for place, one in enumerate(pipelines, start=1)}
+    return _voting(members, list(weights), dataset)
+
+
+def _voting(
+    members: Mapping[str, Pipeline | VotingClassifier], weights: list[float] | None, dataset: Dataset
+) -> VotingClassifier:
+    """The weighted average of fitted pipelines, which answers with the dataset's labels.
+
+    A single one of classes as numbers is given labels in this way.
+    """
     from sklearn.ensemble import VotingClassifier
     from sklearn.frozen import FrozenEstimator
 
-    members = [(f"member_{place}", FrozenEstimator(one)) for place, one in enumerate(pipelines, start=1)]
-    labels = dataset.target.astype(str).to_numpy(dtype=object)
-    return VotingClassifier(members, voting="soft", weights=list(weights)).fit(dataset.features, labels)
+    frozen = [(name, FrozenEstimator(one)) for name, one in members.items()]
+    return VotingClassifier(frozen, voting="soft", weights=weights).fit(dataset.features, _labels(dataset))
 
 
-def _with_labels(pipeline: Pipeline, rows: pd.DataFrame, labels: np.ndarray) -> VotingClassifier:
-    """A fitted pipeline of classes as numbers that answers with labels: the average of it alone."""
-    from sklearn.ensemble import VotingClassifier
-    from sklearn.frozen import FrozenEstimator
-
-    return VotingClassifier([("pipeline", FrozenEstimator(pipeline))], voting="soft").fit(rows, labels)
+def _labels(dataset: Dataset) -> np.ndarray:
+    """(n,) the classes of the rows, as words."""
+    return dataset.target.astype(str).to_numpy(dtype=object)
 
 
 def _columns(dataset: Dataset, role: Role) -> list[str]:

@@ -93,6 +93,24 @@ def script(
     return _script([configuration], dataset, fitting, origin, seed, frame)
 
 
+def model_script(
+    members: Mapping[Configuration, float],
+    dataset: Dataset,
+    origin: Origin,
+    *,
+    seed: int = 0,
+    frame: pd.DataFrame | None = None,
+) -> str:
+    """Python source for a model of one configuration (`script`) or of several (`ensemble_script`).
+
+    Args:
+        members: configuration -> its weight, one or more.
+    """
+    if len(members) > 1:
+        return ensemble_script(members, dataset, origin, seed=seed, frame=frame)
+    return script(next(iter(members)), dataset, origin, seed=seed, frame=frame)
+
+
 def ensemble_script(
     members: Mapping[Configuration, float],
     dataset: Dataset,

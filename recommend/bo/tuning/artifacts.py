@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,12 @@ from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, write_runs
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult
-from recommend.code import Origin, ensemble_script, script
+from recommend.code import Origin, model_script
 from recommend.code.models import averaged
 from warehouse.store import Warehouse
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_bytes
 from warehouse.support.text import counted
-from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from sklearn.ensemble import VotingClassifier
@@ -69,13 +67,11 @@ def code(tuned: SearchResult) -> str:
     """
     if not tuned.weights:
         raise TooFewRuns("no configuration was fitted or tried, so there is no script to write")
-    origin = _origin(tuned, tuned.weights)
-    if len(tuned.weights) > 1:
-        return ensemble_script(tuned.weights, tuned.dataset, origin, seed=tuned.search.seed)
-    return script(next(iter(tuned.weights)), tuned.dataset, origin, seed=tuned.search.seed)
+    return model_script(tuned.weights, tuned.dataset, _origin(tuned), seed=tuned.search.seed)
 
 
-def _origin(tuned: SearchResult, weights: Mapping[Configuration, float]) -> Origin:
+def _origin(tuned: SearchResult) -> Origin:
+    weights = tuned.weights
     shares = ", ".join(f"{weight:.2f}" for weight in weights.values())
     what = f"The average of {len(weights)} configurations (weights {shares})" if len(weights) > 1 else "It"
     expected = "" if tuned.value is None else f"; expected {tuned.measure}: {tuned.value:.4f}"
