@@ -103,15 +103,9 @@ class Verification:
             "remarks": list(self.search.remarks),
             "trials": [
                 {
-                    "flow": get_flow(one.trial.configuration.algorithm).id,
-                    "hyperparameters": dict(one.trial.configuration.values),
                     "recommended": one.recommended,
                     "is_default": one.is_default,
-                    "value": one.trial.value(self.search.measure),
-                    "evaluations": len(one.trial.evaluations),
-                    "seconds": one.trial.seconds,
-                    "outcome": None if one.trial.evaluation is None else str(one.trial.evaluation.outcome),
-                    "message": None if one.trial.evaluation is None else one.trial.evaluation.message,
+                    **one.trial.document(self.search.measure),
                 }
                 for one in self.configurations
             ],

@@ -38,7 +38,7 @@ def _expit(z: Floats) -> Floats:
 
 
 def _binomial_std(z: Floats, rows: float) -> Floats:
-    """Of a share: its variance is v (1 - v) / rows, and dz / dv = 1 / (v (1 - v))."""
+    """Standard deviation of a measured share: v varies by v (1 - v) / rows, and dz / dv = 1 / (v (1 - v))."""
     v = _expit(z)
     return 1 / np.sqrt(rows * v * (1 - v))
 

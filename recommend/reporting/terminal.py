@@ -217,7 +217,7 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
 
 def _verification(found: Verification) -> list[str]:
     """A line for each configuration that was tried, the best first."""
-    measure, folds = found.search.measure, found.resampling.folds
+    measure = found.search.measure
     rows = []
     for one in found.configurations:
         trial, value = one.trial, one.trial.value(measure)
@@ -233,14 +233,12 @@ def _verification(found: Verification) -> list[str]:
             )
         )
     header = ("tried", "recommended", measure, "times", "took")
-    split = "" if found.search.dataset.split is None else f" by {found.search.dataset.split}"
     ending = ", then interrupted" if found.search.interrupted else ""
     return [
         *console.wrapped_table(header, rows, "<>>>"),
         "",
-        f"Tried for {console.duration(found.search.seconds)}{ending}: {measure} by "
-        + (f"{folds}-fold cross-validation" if folds > 1 else "one split")
-        + f"{split}, the mean where there are several.",
+        f"Tried for {console.duration(found.search.seconds)}{ending}: {measure} by {found.search.procedure}, "
+        "the mean where there are several.",
         *found.search.remarks,
     ]
 

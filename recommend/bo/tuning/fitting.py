@@ -18,7 +18,7 @@ class Model:
     """A fitted configuration, or several whose predictions are averaged."""
 
     weights: Mapping[Configuration, float]
-    """With sum 1, the largest first."""
+    """Weight of each configuration, with sum 1; the largest first."""
     pipelines: Mapping[Configuration, Any]
     """The fitted pipeline of each."""
 

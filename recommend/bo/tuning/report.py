@@ -53,16 +53,10 @@ def document(tuned: SearchResult) -> dict[str, Any]:
         "trials": [
             {
                 "number": trial.number,
-                "flow": get_flow(trial.configuration.algorithm).id,
                 "algorithm": trial.configuration.algorithm,
-                "hyperparameters": dict(trial.configuration.values),
                 "origin": trial.origin,
                 "share": trial.share,
-                "outcome": None if trial.evaluation is None else str(trial.evaluation.outcome),
-                "message": None if trial.evaluation is None else trial.evaluation.message,
-                "seconds": trial.seconds,
-                "evaluations": len(trial.evaluations),
-                "value": trial.value(measure),
+                **trial.document(measure),
             }
             for trial in tuned.trials
         ],
@@ -93,7 +87,7 @@ def table(tuned: SearchResult) -> str:
     ]
     if tuned.best is not None:
         lines += ["", *_leaderboard(tuned), ""]
-        lines.append(f"{tuned.measure}: by {_resampling(tuned)}, the mean where a trial has several.")
+        lines.append(f"{tuned.measure}: by {tuned.procedure}, the mean where a trial has several.")
     return "\n".join([*lines, *_model(tuned), *tuned.remarks])
 
 
@@ -145,9 +139,3 @@ def _shares(tuned: SearchResult) -> list[str]:
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"
     return [f"shares of the rows: {', '.join([*parts, on_all])}"] if parts else []
-
-
-def _resampling(tuned: SearchResult) -> str:
-    folds, split = tuned.resampling.folds, tuned.dataset.split
-    name = "one split" if folds == 1 else f"{folds}-fold cross-validation"
-    return name if split is None else f"{name} by {split}"

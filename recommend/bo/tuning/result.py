@@ -25,7 +25,7 @@ class SearchResult:
     dataset: Dataset
     search: Search
     resampling: Resampling
-    """Of the trials."""
+    """Resampling of the trials."""
     trials: list[Trial]
     """All trials that ended, in the order of their numbers."""
     weights: Mapping[Configuration, float]
@@ -38,7 +38,7 @@ class SearchResult:
     seconds: float
     """Wall-clock time of the search."""
     folder: Path | None
-    """Of the history."""
+    """Folder of the history; None = it was kept in memory."""
     interrupted: bool
     remarks: Sequence[str] = ()
     """What the time did not suffice for, and what failed, in sentences."""
@@ -51,6 +51,13 @@ class SearchResult:
     def measure(self) -> str:
         """Canonical name of the measure."""
         return self.search.measure
+
+    @property
+    def procedure(self) -> str:
+        """The estimation procedure of the trials, in words."""
+        folds, split = self.resampling.folds, self.dataset.split
+        name = f"{folds}-fold cross-validation" if folds > 1 else "one split"
+        return name if split is None else f"{name} by {split}"
 
     @property
     def leaderboard(self) -> list[Trial]:

@@ -28,7 +28,7 @@ class Task:
     limit: float
     """Seconds that it may take."""
     number: int = -1
-    """Of the trial."""
+    """Number of the trial; -1 for a fit."""
 
 
 class Runner(Protocol):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ingest.flows import get_flow
 from ingest.running.evaluation import Evaluation
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS, Origin
@@ -19,7 +21,7 @@ class Trial:
     """One configuration judged by one search."""
 
     number: int
-    """From 0, in the order in which trials begin."""
+    """Number of the trial, from 0, in the order in which trials begin."""
     configuration: Configuration
     origin: Origin
     evaluations: list[Evaluation] = field(default_factory=list)
@@ -55,6 +57,19 @@ class Trial:
         """The value, negated where smaller is better; None where it has none."""
         value = self.value(measure)
         return None if value is None else oriented(value, measure)
+
+    def document(self, measure: str) -> dict[str, Any]:
+        """What was tried and what came of it, as JSON values."""
+        first = self.evaluation
+        return {
+            "flow": get_flow(self.configuration.algorithm).id,
+            "hyperparameters": dict(self.configuration.values),
+            "outcome": None if first is None else str(first.outcome),
+            "message": None if first is None else first.message,
+            "seconds": self.seconds,
+            "evaluations": len(self.evaluations),
+            "value": self.value(measure),
+        }
 
 
 def scored(trials: Iterable[Trial], measure: str) -> list[tuple[float, Trial]]:
