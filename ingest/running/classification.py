@@ -39,7 +39,13 @@ class ClassScorer:
         missing = set(codes.tolist()) - set(codes[train].tolist())
         return f"class {quoted(target.cat.categories[min(missing)])}" if missing else None
 
-    def predict(self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray) -> Predictions:
+    def predict(
+        self,
+        pipeline: BaseEstimator,
+        rows: pd.DataFrame,
+        outcomes: np.ndarray,
+        train: Positions,  # noqa: ARG002
+    ) -> Predictions:
         scores = _class_scores(pipeline, rows, int(outcomes.max()) + 1)
         gives_probabilities = hasattr(pipeline, "predict_proba")
         # The most probable class need not be what `predict` answers: think of ties.

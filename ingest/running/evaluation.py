@@ -177,7 +177,7 @@ def cross_validate(
             pipeline, begun = new_pipeline(), time.perf_counter()
             pipeline.fit(dataset.features.iloc[train], outcomes[train])
             fitted = time.perf_counter()
-            folds.append(scorer.predict(pipeline, dataset.features.iloc[test], outcomes))
+            folds.append(scorer.predict(pipeline, dataset.features.iloc[test], outcomes, train))
             predicting += time.perf_counter() - fitted
             fitting.append(fitted - begun)
             actual.append(outcomes[test])

@@ -22,6 +22,8 @@ class Predictions:
     """(n, k) what the answers follow from: how strongly each class is believed in, or the number itself."""
     can_be_averaged: bool
     """Whether `scores` of several pipelines share a scale: probabilities and numbers do, margins do not."""
+    prior: float = float("nan")
+    """Mean of the numbers that the pipeline was fitted to; NaN where it was fitted to classes."""
 
     @property
     def averageable(self) -> Floats | None:

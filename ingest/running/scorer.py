@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ingest.reading.datasets import Dataset, refuse_regression
+from ingest.reading.datasets import Dataset
 from ingest.running.classification import ClassScorer
 from ingest.running.predictions import Predictions
+from ingest.running.regression import NumberScorer
 from warehouse.support.arrays import Floats, Positions
-from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +37,14 @@ class Scorer(Protocol):
         """Strata without a row in `train`, in words; None if all have one."""
         ...
 
-    def predict(self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray) -> Predictions:
+    def predict(
+        self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray, train: Positions
+    ) -> Predictions:
         """Predict rows with a fitted pipeline.
 
         Args:
             outcomes: of the whole dataset, which may have classes that the pipeline has not seen.
+            train: positions of those that it was fitted to.
         """
         ...
 
@@ -68,15 +72,10 @@ class Scorer(Protocol):
         ...
 
 
-SCORERS: Mapping[TaskType, Scorer] = {CLASSIFICATION: ClassScorer()}
+SCORERS: Mapping[TaskType, Scorer] = {CLASSIFICATION: ClassScorer(), REGRESSION: NumberScorer()}
 """Task type -> how its predictions are measured."""
 
 
 def scorer_of(dataset: Dataset) -> Scorer:
-    """The scorer of the dataset's task type.
-
-    Raises:
-        UnusableDataset: its task type has none yet.
-    """
-    refuse_regression(dataset)
+    """The scorer of the dataset's task type."""
     return SCORERS[dataset.task_type]

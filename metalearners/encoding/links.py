@@ -12,6 +12,8 @@ from warehouse.vocabulary.measures import LinkName
 
 LEAST = 1e-3
 """Distance from the bounds at which values are cut."""
+WORST_ERROR = 2.0
+"""Relative error at which larger ones are cut: a prediction that explodes says no more than a bad one."""
 
 
 class Link(NamedTuple):
@@ -45,11 +47,17 @@ def _binomial_std(z: Floats, rows: float) -> Floats:
 
 LINKS: dict[LinkName, Link] = {
     "logit": Link(logit, _expit, _binomial_std),
-    # The losses of rows are taken to vary as much as they are large.
+    # The losses of rows are taken to vary as much as they are large, and squared errors as those of a normal
+    # distribution, whose root mean square varies by 1 / sqrt(2 rows) of itself.
     "cost": Link(
         lambda v: -np.log(np.maximum(-v, LEAST)),
         lambda z: -np.exp(-z),
         lambda z, rows: np.full_like(z, rows**-0.5),
+    ),
+    "relative_error": Link(
+        lambda v: -np.log(np.clip(-v, LEAST, WORST_ERROR)),
+        lambda z: -np.exp(-z),
+        lambda z, rows: np.full_like(z, (2 * rows) ** -0.5),
     ),
     "identity": Link(lambda v: v, lambda z: z, lambda z, rows: np.zeros_like(z)),  # noqa: ARG005
 }

@@ -11,7 +11,8 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from warehouse.vocabulary.measures import larger_is_better
+from metalearners.encoding.links import LINKS
+from warehouse.vocabulary.measures import MEASURES, larger_is_better
 
 V = TypeVar("V", np.ndarray, float)
 Z80 = 1.2815515655446004
@@ -25,6 +26,12 @@ def oriented(values: V, measure: str) -> V:
         BadInput: nobody knows which way the measure is better (`warehouse.vocabulary.measures`).
     """
     return values if larger_is_better(measure) else -values
+
+
+def learned_form(values: np.ndarray, measure: str) -> np.ndarray:
+    """Values of `measure`, larger is better, as learners compare them: relative errors by their logarithm."""
+    link = MEASURES[measure].link
+    return LINKS[link].to_z(values) if link == "relative_error" else values
 
 
 def standard_scores(values: np.ndarray, dataset: np.ndarray | None = None) -> np.ndarray:

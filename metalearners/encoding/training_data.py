@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.imputation import DatasetSize
-from metalearners.encoding.scores import oriented, standard_scores
+from metalearners.encoding.scores import learned_form, oriented, standard_scores
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.declaration import declaration
@@ -67,7 +67,8 @@ class TrainingData:
     larger: LargerRuns
     """Runs on more rows, which repeat some of these."""
     related: np.ndarray
-    """(m, r) values of related measures, larger is better; NaN where a run has none."""
+    """(m, r) values of related measures, larger is better (`metalearners.encoding.scores.learned_form`); NaN
+    where a run has none."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
     link: LinkName = "identity"
@@ -95,7 +96,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
     _, first = np.unique(dataset, return_index=True)
     values = oriented(table["value"].to_numpy(np.float64), runs.measure)
     return TrainingData(
-        scores=standard_scores(values, dataset),
+        scores=standard_scores(learned_form(values, runs.measure), dataset),
         values=values,
         configuration=runs.configurations.setups.get_indexer(pd.Index(table["setup"])),
         dataset=dataset,
@@ -138,7 +139,10 @@ def _larger_runs(runs: RunTable) -> LargerRuns:
 
 def _related(runs: RunTable) -> np.ndarray:
     values = runs.related.reindex(runs.runs["run"])
-    columns = [oriented(of_runs.to_numpy(np.float64), str(measure)) for measure, of_runs in values.items()]
+    columns = [
+        learned_form(oriented(of_runs.to_numpy(np.float64), str(measure)), str(measure))
+        for measure, of_runs in values.items()
+    ]
     related = np.column_stack([np.empty((len(values), 0)), *columns])
     return np.where(np.isfinite(related), related, np.nan)
 

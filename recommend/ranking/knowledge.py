@@ -16,7 +16,7 @@ import pandas as pd
 from ingest.metafeatures import compute_metafeatures, importing_ahead
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
-from metalearners.encoding.scores import oriented, standard_scores
+from metalearners.encoding.scores import learned_form, oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
 from metalearners.fit_times import FitTimes
 from metalearners.model_store import trained_fit_times, trained_model
@@ -113,7 +113,7 @@ def gather(task: RankingTask) -> Knowledge:
         all_runs=all_runs,
         other_runs=other_runs,
         runs=runs,
-        scores=standard_scores(values, pd.factorize(runs.runs["dataset"])[0]),
+        scores=standard_scores(learned_form(values, task.measure), pd.factorize(runs.runs["dataset"])[0]),
         own_runs=own_runs,
         own_test_rows=test_rows,
         trials=trials,

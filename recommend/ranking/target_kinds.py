@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ingest.reading.datasets import Dataset, refuse_regression
+from ingest.reading.datasets import Dataset
 from recommend.ranking.class_target import ClassTarget
+from recommend.ranking.number_target import NumberTarget
 from warehouse.store import Warehouse
-from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 
 class TargetKind(Protocol):
@@ -31,14 +32,9 @@ class TargetKind(Protocol):
         ...
 
 
-TARGET_KINDS: Mapping[TaskType, TargetKind] = {CLASSIFICATION: ClassTarget()}
+TARGET_KINDS: Mapping[TaskType, TargetKind] = {CLASSIFICATION: ClassTarget(), REGRESSION: NumberTarget()}
 
 
 def target_kind(dataset: Dataset) -> TargetKind:
-    """The strategy of the dataset's task type.
-
-    Raises:
-        UnusableDataset: its task type has none yet.
-    """
-    refuse_regression(dataset)
+    """The strategy of the dataset's task type."""
     return TARGET_KINDS[dataset.task_type]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingest.flows import find_flow, get_flow
 from ingest.flows.preprocessing import refuse_without_features
-from ingest.reading.datasets import Dataset, refuse_regression
+from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import split_of_key
 from metalearners import DEFAULT_LEARNER
 from recommend.ranking.near_copies import near_copies_in
@@ -76,9 +76,8 @@ def describe_task(
         leave_out: whether to ignore runs on the dataset itself, as in an experiment.
 
     Raises:
-        BadInput: a numeric target, no feature, an unknown flow or measure, or a damaged warehouse.
+        BadInput: no feature, an unknown flow or measure, or a damaged warehouse.
     """
-    refuse_regression(dataset)
     refuse_without_features(dataset.roles)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     near = near_copies_in(warehouse, dataset)

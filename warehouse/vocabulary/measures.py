@@ -16,9 +16,15 @@ ACCURACY = "predictive_accuracy"
 AUC = "area_under_roc_curve"
 LOG_LOSS = "log_loss"
 NORMALIZED = "normalized_accuracy"
+RMSE = "root_mean_squared_error"
+MAE = "mean_absolute_error"
+R2 = "r2"
+RRSE = "root_relative_squared_error"
+RAE = "relative_absolute_error"
+QUANTILES = (0.1, 0.9)
+"""Quantiles that predictions of a number are measured at."""
 
-
-LinkName = Literal["logit", "cost", "identity"]
+LinkName = Literal["logit", "cost", "relative_error", "identity"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Measure:
         """Scale on which differences of good values compare (`metalearners.encoding.links`)."""
         if self.low < 0:
             return "identity"
+        if self.name in (RRSE, RAE):
+            return "relative_error"
         if not self.larger_is_better:
             return "cost"
         return "logit" if self.high <= 1 else "identity"
@@ -112,6 +120,54 @@ COMMON = (
     ),
     Measure("precision", True, "precisions of the classes, averaged by class size", ("precision_weighted",)),
     Measure("recall", True, "recalls of the classes, averaged by class size", ("recall_weighted",)),
+    Measure(
+        RMSE,
+        False,
+        "root of the mean squared difference to the truth (of a class: of its probability to 0 or 1)",
+        ("neg_root_mean_squared_error", "rmse"),
+        high=inf,
+    ),
+    Measure(
+        MAE,
+        False,
+        "mean absolute difference to the truth (of a class: of its probability to 0 or 1)",
+        ("mae", "neg_mean_absolute_error"),
+        high=inf,
+    ),
+    Measure(
+        R2,
+        True,
+        "share of the variance that is explained, 1 - root_relative_squared_error^2; 0 = as good as the"
+        " training rows' mean",
+        ("coefficient_of_determination", "r2_score", "r_squared", "rsquared"),
+        low=-inf,
+    ),
+    Measure(
+        "median_absolute_error",
+        False,
+        "median of the absolute differences to the truth",
+        ("medae", "neg_median_absolute_error"),
+        high=inf,
+    ),
+    Measure(
+        "root_mean_squared_log_error",
+        False,
+        "root mean squared error of log(1 + y), where neither truth nor predictions are below 0: predictions"
+        " below 0 count as 0, and a target below 0 has none",
+        ("neg_root_mean_squared_log_error", "rmsle"),
+        high=inf,
+    ),
+    *(
+        Measure(
+            f"pinball_loss_{quantile:g}",
+            False,
+            f"mean of {quantile:g} times the difference to a truth above the prediction, or"
+            f" {1 - quantile:g} times that to one below (Koenker and Bassett 1978)",
+            (f"mean_pinball_loss_{quantile:g}", f"quantile_loss_{quantile:g}"),
+            high=inf,
+        )
+        for quantile in QUANTILES
+    ),
     Measure("fit_seconds", False, "mean seconds of a fit", ("fit_time",), high=inf),
     Measure(
         "predict_seconds_per_1000_rows",
@@ -156,26 +212,18 @@ OTHERS = (
     Measure("single_point_area_under_roc_curve", True, "area under the curve through the predicted classes"),
     Measure("c_index", True, "share of the pairs that are predicted in the right order"),
     Measure("correlation_coefficient", True, "correlation of predicted and true numbers", low=-1.0),
-    # Errors of predicted probabilities (of numbers, where the target is one)
-    Measure("mean_absolute_error", False, "mean absolute difference to the truth", ("mae",), high=inf),
+    # Errors of predicted numbers, or probabilities, over those of the training rows' mean, or class shares
     Measure(
-        "root_mean_squared_error",
+        RAE,
         False,
-        "root of the mean squared difference to the truth",
-        ("rmse",),
-        high=inf,
-    ),
-    Measure(
-        "relative_absolute_error",
-        False,
-        "mean absolute error over that of the class distribution",
+        "mean absolute error over that of predicting the training rows' mean (or class shares): a ratio",
         ("rae",),
         high=inf,
     ),
     Measure(
-        "root_relative_squared_error",
+        RRSE,
         False,
-        "root mean squared error over that of the class distribution",
+        "root mean squared error over that of predicting the training rows' mean (or class shares): a ratio",
         ("rrse",),
         high=inf,
     ),
@@ -202,9 +250,17 @@ OTHERS = (
         "mean_class_complexity_gain", True, "bits that the predictions save in a row", low=-inf, high=inf
     ),
     # What predicting the class distribution comes to: the same for every configuration
-    Measure("mean_prior_absolute_error", False, "mean absolute error of the class distribution", high=inf),
     Measure(
-        "root_mean_prior_squared_error", False, "root mean squared error of the class distribution", high=inf
+        "mean_prior_absolute_error",
+        False,
+        "mean absolute error of the training rows' mean, or class shares",
+        high=inf,
+    ),
+    Measure(
+        "root_mean_prior_squared_error",
+        False,
+        "root mean squared error of the training rows' mean, or class shares",
+        high=inf,
     ),
     Measure("prior_entropy", False, "bits of a row's class, given the class distribution", high=inf),
     Measure("prior_class_complexity", False, "bits of all classes, given the class distribution", high=inf),

@@ -5,9 +5,9 @@ one of the scorers of `ingest.running.scorer`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS
+from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS, MAE, QUANTILES, R2, RAE, RMSE, RRSE
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,14 @@ class TaskType:
     """Measure for users who name none."""
     complementary: tuple[str, ...]
     """Measures of different sides of the same predictions, each of which tells something about the others."""
+
+    learned_as: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Measure that users ask for -> the measure without a unit that learners and searches have in its place:
+    it orders the runs of a dataset in the same way, or nearly so, and compares across datasets."""
+
+    def learned_measure(self, measure: str) -> str:
+        """The measure that learners and searches have in place of `measure`; itself where it has no other."""
+        return self.learned_as.get(measure, measure)
 
     def related_measures(self, measure: str) -> tuple[str, ...]:
         """The complementary measures beside `measure`; none where it is not one of them."""
@@ -55,9 +63,25 @@ REGRESSION = TaskType(
     name="supervised_regression",
     openml_id=2,
     words="regression",
-    measures=("root_mean_squared_error", "mean_absolute_error"),
-    default_measure="root_mean_squared_error",
-    complementary=("root_mean_squared_error", "mean_absolute_error"),
+    measures=(
+        RMSE,
+        MAE,
+        R2,
+        RRSE,
+        RAE,
+        "median_absolute_error",
+        "root_mean_squared_log_error",
+        *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES),
+    ),
+    default_measure=RMSE,
+    complementary=(RRSE, RAE),
+    learned_as={
+        RMSE: RRSE,
+        R2: RRSE,
+        MAE: RAE,
+        "median_absolute_error": RAE,
+        **{f"pinball_loss_{quantile:g}": RAE for quantile in QUANTILES},
+    },
 )
 
 TASK_TYPES: Mapping[str, TaskType] = {one.name: one for one in (CLASSIFICATION, REGRESSION)}

@@ -1,0 +1,96 @@
+"""Predicted numbers and their measures, as OpenML defines them.
+
+Notation: n rows; y, p (n,) true and predicted numbers; m (n,) the mean of the rows that the fit of each row's
+prediction has seen, which is what the measures without a unit compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ingest.running.predictions import Predictions
+from warehouse.support.arrays import Floats, Positions
+from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RAE, RMSE, RRSE
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.base import BaseEstimator
+
+STRATA = 10
+"""Quantile bins of the target that splits share out."""
+ROWS_PER_STRATUM = 20
+"""Rows of a bin, at least: folds of ten have two of each."""
+
+
+class NumberScorer:
+    """The scorer of regression: outcomes are numbers, strata their quantile bins."""
+
+    def outcomes(self, target: pd.Series) -> Floats:
+        return target.to_numpy(np.float64)
+
+    def strata(self, target: pd.Series) -> Positions:
+        """Up to ten bins of about equal size by the rows' ranks; equal numbers are in one bin."""
+        from scipy.stats import rankdata
+
+        n = len(target)
+        bins = max(min(STRATA, n // ROWS_PER_STRATUM), 1)
+        lowest = rankdata(self.outcomes(target), method="min") - 1
+        _, codes = np.unique(lowest * bins // n, return_inverse=True)
+        strata: Positions = codes.astype(np.intp)
+        return strata
+
+    def missing_from(self, target: pd.Series, train: Positions) -> str | None:  # noqa: ARG002
+        return None
+
+    def predict(
+        self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray, train: Positions
+    ) -> Predictions:
+        answers = np.asarray(pipeline.predict(rows), np.float64).reshape(-1)
+        if not np.isfinite(answers).all():
+            raise ValueError("some predictions are not finite numbers")
+        return Predictions(answers, answers[:, None], True, float(outcomes[train].mean()))
+
+    def measures(self, folds: Sequence[Predictions], outcomes: Sequence[np.ndarray]) -> dict[str, float]:
+        """All measures are computed over the predictions of all folds together, as OpenML does."""
+        means = np.concatenate([np.full(len(one.answers), one.prior) for one in folds])
+        return number_measures(
+            np.concatenate(outcomes), np.concatenate([one.answers for one in folds]), means
+        )
+
+    def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
+        """Measures without a unit compare with the mean of these outcomes."""
+        return number_measures(outcomes, scores[:, 0], np.full(len(outcomes), outcomes.mean()))[measure]
+
+    def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
+        average: Floats = np.tensordot(np.asarray(weights), np.asarray(scores), 1)
+        return Predictions(average[:, 0], average, True)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of huge numbers, whose infinite measures are left out
+def number_measures(y: Floats, p: Floats, m: Floats) -> dict[str, float]:
+    """The measures of regression (`warehouse.vocabulary.measures`); NaN where one does not exist."""
+    error, prior = np.abs(y - p), np.abs(y - m)
+    squared, prior_squared = float(np.mean(error**2)), float(np.mean(prior**2))
+    absolute, prior_absolute = float(error.mean()), float(prior.mean())
+    rrse = float(np.sqrt(squared / prior_squared)) if prior_squared > 0 else float("nan")
+    above = np.maximum(y - p, 0.0)
+    found = {
+        RMSE: float(np.sqrt(squared)),
+        MAE: absolute,
+        R2: 1 - rrse**2,
+        RRSE: rrse,
+        RAE: absolute / prior_absolute if prior_absolute > 0 else float("nan"),
+        "median_absolute_error": float(np.median(error)),
+        "root_mean_squared_log_error": _log_error(y, p),
+        **{f"pinball_loss_{q:g}": float(np.mean(above - (1 - q) * (y - p))) for q in QUANTILES},
+    }
+    return {name: value if np.isfinite(value) else float("nan") for name, value in found.items()}
+
+
+def _log_error(y: Floats, p: Floats) -> float:
+    if y.min() < 0:
+        return float("nan")
+    return float(np.sqrt(np.mean((np.log1p(y) - np.log1p(np.maximum(p, 0.0))) ** 2)))
