@@ -290,7 +290,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _task(self, dataset: Dataset) -> RankingTask:
         warehouse = Warehouse.open(STARTER if self.warehouse is None else self.warehouse)
-        measure = self.measure or target_kind(dataset).default_measure(dataset, warehouse)
+        measure = self.measure or target_kind(dataset).default_measure(warehouse)
         return describe_task(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
     def _take(self, model: Model | None) -> None:

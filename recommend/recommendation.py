@@ -19,7 +19,7 @@ from recommend.explaining.data_checks import Caution
 from recommend.explaining.explanation import Explanation
 from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
-from recommend.ranking.averaging import AveragedRecommendation, average_of
+from recommend.ranking.averaging import AveragedRecommendation
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.worth_installing import WorthInstalling
@@ -51,6 +51,9 @@ class Recommendation:
 
     dataset: Dataset
     configurations: list[RankedConfiguration]
+    average: AveragedRecommendation | None
+    """The average of the first configurations; None where there are not two that Headstart builds, or the
+    strategy spreads them over the ranking."""
     strategy: str
     measure: str
     metafeatures: pd.Series
@@ -90,20 +93,6 @@ class Recommendation:
     cautions: Sequence[Caution]
     explanation: Explanation | None
     """The explanation; None = not requested."""
-
-    @property
-    def average(self) -> AveragedRecommendation | None:
-        """The average of the first configurations; None where there are not two that Headstart builds, or the
-        strategy spreads them over the ranking."""
-        if self.strategy != "top":
-            return None
-        ranked = self.configurations
-        return average_of(
-            [item.configuration for item in ranked],
-            [item.expectation for item in ranked],
-            [item.fit_seconds for item in ranked],
-            self.measure,
-        )
 
     @property
     def of_others(self) -> list[SearchedFlow]:
@@ -175,8 +164,9 @@ class Recommendation:
     def _expected(self, promise: PerformanceForecast | None) -> str | None:
         if promise is None:
             return None
-        interval = f"80 % interval: {promise.low:.3f} to {promise.high:.3f}"
-        return f"Expected {self.measure}: {promise.value:.3f} ({interval})."
+        number = target_kind(self.dataset).number
+        interval = f"80 % interval: {number(promise.low)} to {number(promise.high)}"
+        return f"Expected {self.measure}: {number(promise.value)} ({interval})."
 
     def ranges(self) -> dict[str, FlowRanges]:
         """Learn where good configurations of each recommended flow lie, by name of the flow.
@@ -199,7 +189,7 @@ class Recommendation:
                 "content_hash": self.dataset.content_hash,
                 "rows": len(self.dataset.features),
                 "features": self.dataset.features.shape[1],
-                **target_kind(self.dataset).facts(self.dataset),
+                **target_kind(self.dataset).facts(),
                 "target": str(self.dataset.target.name),
                 **({} if self.dataset.split is None else {"split": str(self.dataset.split)}),
                 "roles": dict(Counter(map(str, self.dataset.roles.values()))),

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,11 +24,13 @@ from recommend.explaining.explanation import explain as explain_choice
 from recommend.explaining.known_sizes import SIZES, outside_of_known
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for, scores_on
+from recommend.ranking.averaging import average_of
 from recommend.ranking.candidates import Candidates, find_candidates, flow_of, not_built
 from recommend.ranking.choice import STRATEGIES, Chosen, Forecast, choose, forecast
 from recommend.ranking.knowledge import Knowledge, gather
+from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
-from recommend.ranking.task import describe_task
+from recommend.ranking.task import RankingTask, describe_task
 from recommend.ranking.worth_installing import worth_installing
 from recommend.recommendation import Recommendation, WarehouseVersion
 from warehouse.store import Warehouse
@@ -94,7 +97,7 @@ def recommend(
         dataset,
         warehouse=warehouse,
         flows=flows,
-        measure=measure or target_kind(dataset).default_measure(dataset, warehouse),
+        measure=measure or target_kind(dataset).default_measure(warehouse),
         learner=metalearner,
         leave_out=leave_out,
     )
@@ -131,14 +134,25 @@ def recommended(
         chosen = choose(known, expected, top, strategy, budget)
         better = worth_installing(known, candidates, expected, chosen, budget)
         evidence = evidence_for(known)
+        average = (
+            None
+            if strategy != "top"
+            else average_of(
+                [expected.candidates.configurations[position] for position in chosen.positions.tolist()],
+                chosen.expectations,
+                expected.fits.seconds[chosen.positions],
+                known.task.measure,
+            )
+        )
         ranked = _ranked(known, expected, chosen, evidence)
     task, trials = known.task, 0 if known.trials is None else len(known.trials)
     outside = outside_of_known(known.qualities, known.metafeatures)
     return Recommendation(
         dataset=task.dataset,
         configurations=ranked,
+        average=None if average is None else replace(average, expectation=_shown(task, average.expectation)),
         strategy=strategy,
-        measure=task.measure,
+        measure=task.asked,
         metafeatures=known.metafeatures,
         nearest=[] if evidence is None else evidence.nearest(NAMED),
         outside=outside,
@@ -173,6 +187,7 @@ def _ranked(
     on_nearest = scores_on(known.runs.runs, known.scores, heaviest)
     on_dataset = {} if known.trials is None else dict(known.trials.measured)
     std, seconds = expected.scores.std, expected.fits.seconds
+    shown = partial(known.task.target.shown, known.task.asked)
     ranked = []
     for place, (position, setup) in enumerate(
         zip(chosen.positions.tolist(), chosen.table.setups, strict=True)
@@ -186,15 +201,25 @@ def _ranked(
                 std=None if std is None else float(std[position]),
                 on_nearest=on_nearest.get(setup),
                 delta=chosen.deltas[place],
-                on_dataset=on_dataset.get(setup),
+                on_dataset=None if setup not in on_dataset else shown(on_dataset[setup]),
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
-                expectation=None if chosen.expectations is None else chosen.expectations[place],
+                expectation=_shown(
+                    known.task, None if chosen.expectations is None else chosen.expectations[place]
+                ),
                 flow=flow_of(configuration.algorithm, known.runs),
                 beats_first=float(chosen.beats_first[place]) if complements[place] else None,
                 places=places[place],
             )
         )
     return ranked
+
+
+def _shown(task: RankingTask, promise: PerformanceForecast | None) -> PerformanceForecast | None:
+    """An expected value in the measure that was asked for."""
+    if promise is None:
+        return None
+    shown = partial(task.target.shown, task.asked)
+    return promise.shown(task.asked, task.measure, shown)
 
 
 def _verified(

@@ -137,7 +137,7 @@ def verify(
     found = search_task(
         known.task,
         known,
-        Search(flows=flows, measure=known.task.measure, start=NO_START, anchors=False),
+        Search(flows=flows, measure=known.task.asked, start=NO_START, anchors=False),
         Budget(seconds=seconds),
         firsts=Firsts(contestants, []),
         proposer=RankingProposer(known, candidates, contestants),

@@ -285,9 +285,7 @@ def search(
         Warehouse.check_writable(machines.warehouse)
     dataset = data.load(reading)
     known = Warehouse.open(machines.warehouse)
-    asked = _search_of(
-        space, trials, research, space.measure or target_kind(dataset).default_measure(dataset, known)
-    )
+    asked = _search_of(space, trials, research, space.measure or target_kind(dataset).default_measure(known))
     with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
         tuned = tune(
             dataset,
@@ -305,7 +303,7 @@ def search(
     if (
         space.measure is None
         and not as_json
-        and (about_measure := target_kind(dataset).measure_remark(dataset, asked.measure))
+        and (about_measure := target_kind(dataset).measure_remark(asked.measure))
     ):
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))

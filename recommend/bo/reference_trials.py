@@ -15,7 +15,7 @@ import pandas as pd
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.knowledge import Knowledge
-from recommend.ranking.performance_forecast import REFERENCE
+from recommend.ranking.target_kinds import REFERENCES
 from warehouse.vocabulary.configuration import Configuration
 
 _STREAM = 2**31
@@ -29,7 +29,7 @@ def anchors(best: Configuration | None, candidates: SpaceCandidates, seed: int) 
         best: the configuration that is best on average; None = nothing is learned from other datasets.
     """
     flows = candidates.space.flows
-    default = flows.get(REFERENCE, next(iter(flows.values())))
+    default = next((flows[name] for name in REFERENCES if name in flows), next(iter(flows.values())))
     yield candidates.of(Configuration(default.name, default.default()))
     if best is not None:
         yield candidates.of(best)

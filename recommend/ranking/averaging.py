@@ -59,8 +59,8 @@ def weights_of(ranked: Sequence[Configuration]) -> dict[Configuration, float]:
 
 def average_of(
     ranked: Sequence[Configuration],
-    expectations: Sequence[PerformanceForecast | None],
-    seconds: Sequence[float | None],
+    expectations: Sequence[PerformanceForecast] | None,
+    seconds: Floats,
     measure: str,
 ) -> AveragedRecommendation | None:
     """The average of the first of these configurations; None where there are not two that Headstart builds.
@@ -68,20 +68,18 @@ def average_of(
     Args:
         ranked: (k,) in the order to try them in.
         expectations: (k,) of a run of each; None where only scores are known.
-        seconds: (k,) of a fit of each; None = unknown.
+        seconds: (k,) of a fit of each; NaN = unknown.
     """
     weights = weights_of(ranked)
     if len(weights) < 2 or any(find_flow(one.algorithm) is None for one in weights):
         return None
     places = [ranked.index(one) for one in weights]
-    known = [promise for place in places if (promise := expectations[place]) is not None]
-    times = [took for place in places if (took := seconds[place]) is not None]
-    shares = np.array([*weights.values()])
-    return AveragedRecommendation(
-        weights,
-        _expectation(known, shares, measure) if len(known) == len(places) and measure in GAINS else None,
-        sum(times) if len(times) == len(places) else None,
-    )
+    took = float(seconds[places].sum())
+    promise = None
+    if expectations is not None and measure in GAINS:
+        members = [expectations[place] for place in places]
+        promise = _expectation(members, np.array([*weights.values()]), measure)
+    return AveragedRecommendation(weights, promise, None if np.isnan(took) else took)
 
 
 def _expectation(

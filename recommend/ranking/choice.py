@@ -87,9 +87,7 @@ def choose(
     worth = worthwhile(seconds, mean)
     selected = select(worth) if budget is None else choose_within(budget, seconds, select)
     positions = np.array([position for position, _ in selected], dtype=np.intp)
-    promised = expectations(
-        predictor, table.take(positions), known.runs.configurations, known.metafeatures, known.task.measure
-    )
+    promised = expected_values(known, table.take(positions))
     if isinstance(predictor, Conditioned):
         values = np.zeros(len(positions))  # measured values decided the order, which no expectation is
     elif promised is not None:
@@ -114,6 +112,18 @@ def choose(
         [selected[place][1] for place in order],
         None if promised is None else [promised[place] for place in order],
         beats_first,
+    )
+
+
+def expected_values(known: Knowledge, table: ConfigurationTable) -> list[PerformanceForecast] | None:
+    """Expected value of each of these configurations; None where only standard scores are known."""
+    return expectations(
+        known.predictor,
+        table,
+        known.runs.configurations,
+        known.metafeatures,
+        known.task.measure,
+        known.task.target.defaults[0],
     )
 
 

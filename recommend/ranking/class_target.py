@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ingest.reading.datasets import Dataset
+from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import AUC
@@ -14,28 +16,74 @@ IMBALANCED = 0.9
 """Share of the largest class from which accuracy says little: always predicting it is nearly as accurate."""
 
 
+@dataclass(frozen=True)
 class ClassTarget:
     """The target kind of classification (`recommend.ranking.target_kinds`)."""
 
-    def summary(self, dataset: Dataset) -> str:
-        share = dataset.majority[1]
-        return f"{counted(dataset.n_classes, 'classes')}, the largest with {share:.1%} of the rows"
+    dataset: Dataset
 
-    def facts(self, dataset: Dataset) -> dict[str, Any]:
-        return {"classes": dataset.n_classes, "majority_share": dataset.majority[1]}
+    defaults: ClassVar[tuple[str, ...]] = ("lightgbm", "catboost", "random_forest", "logistic_regression")
 
-    def default_measure(self, dataset: Dataset, warehouse: Warehouse) -> str:
+    predicted: ClassVar[str] = "the probabilities that they predict"
+
+    def page_facts(self) -> dict[str, str]:
+        return {"classes": f"{self.dataset.n_classes:,}", "largest class": f"{self.dataset.majority[1]:.1%}"}
+
+    def counts(self) -> dict[str, int]:
+        return {str(name): int(count) for name, count in self.dataset.target.value_counts().items()}
+
+    def gain(self, measure: str, promise: PerformanceForecast) -> str:  # noqa: ARG002
+        """The difference in the measure."""
+        return "" if promise.gain is None else f"{promise.gain:+.3f}"
+
+    def shown(self, measure: str, value: float) -> float:  # noqa: ARG002
+        """The value: what is asked for is learned."""
+        return value
+
+    def columns(self, measure: str) -> dict[str, str]:
+        """Expected value with its range, difference from a default, and probability of being better."""
+        return {
+            "expected": f"expected {measure} on unseen rows",
+            "80 % range": "range of the value in 80 % of cases",
+            "gain": "difference from LightGBM with its default settings",
+            "likely": "probability of being better than that default",
+        }
+
+    def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
+        return (
+            self.number(promise.value),
+            f"{self.number(promise.low)}-{self.number(promise.high)}",
+            self.gain(measure, promise),
+            "" if promise.beats_default is None else f"{promise.beats_default:.0%}",
+        )
+
+    def number(self, value: float) -> str:
+        """Three digits after the point."""
+        return f"{value:.3f}"
+
+    def measured(self, value: float) -> str:
+        """Four digits after the point."""
+        return f"{value:.4f}"
+
+    def summary(self) -> str:
+        share = self.dataset.majority[1]
+        return f"{counted(self.dataset.n_classes, 'classes')}, the largest with {share:.1%} of the rows"
+
+    def facts(self) -> dict[str, Any]:
+        return {"classes": self.dataset.n_classes, "majority_share": self.dataset.majority[1]}
+
+    def default_measure(self, warehouse: Warehouse) -> str:
         """Accuracy; the area under the ROC curve where classes are imbalanced and runs have it."""
-        if dataset.majority[1] < IMBALANCED:
+        if self.dataset.majority[1] < IMBALANCED:
             return CLASSIFICATION.default_measure
         known = warehouse.arrow(
             "SELECT 1 FROM evaluations WHERE measure = $measure LIMIT 1", {"measure": AUC}
         )
         return AUC if known.num_rows else CLASSIFICATION.default_measure
 
-    def measure_remark(self, dataset: Dataset, measure: str) -> str | None:
+    def measure_remark(self, measure: str) -> str | None:
         """A remark where classes are imbalanced."""
-        label, share = dataset.majority
+        label, share = self.dataset.majority
         if share < IMBALANCED:
             return None
         imbalance = f"{share:.1%} of the rows are of class {label!r}, and always predicting it is as accurate"

@@ -2,39 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol
 
 from ingest.reading.datasets import Dataset
 from recommend.ranking.class_target import ClassTarget
 from recommend.ranking.number_target import NumberTarget
+from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 
 class TargetKind(Protocol):
-    """The strategy of a task type."""
+    """What is said of the target of one dataset."""
 
-    def summary(self, dataset: Dataset) -> str:
+    defaults: ClassVar[tuple[str, ...]]
+    """Flows whose default configurations users know; gains are over the first."""
+
+    def shown(self, measure: str, value: float) -> float:
+        """A value of the measure that is learned in place of `measure` as one of `measure` itself.
+
+        NaN where one does not follow from the other.
+        """
+        ...
+
+    predicted: ClassVar[str]
+    """What is predicted of a row, in words."""
+
+    def page_facts(self) -> dict[str, str]:
+        """Facts about the target that a page begins with: title -> value."""
+        ...
+
+    def counts(self) -> dict[str, int]:
+        """Rows of each class, the largest first, or of each interval of a number."""
+        ...
+
+    def gain(self, measure: str, promise: PerformanceForecast) -> str:
+        """The gain of an expected value over the reference; empty where it is unknown."""
+        ...
+
+    def columns(self, measure: str) -> dict[str, str]:
+        """Titles of a recommendation's columns about expected values -> what they mean."""
+        ...
+
+    def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
+        """A cell of each of these columns."""
+        ...
+
+    def number(self, value: float) -> str:
+        """An expected value of a measure as text."""
+        ...
+
+    def measured(self, value: float) -> str:
+        """A measured one."""
+        ...
+
+    def summary(self) -> str:
         """The target in a few words, as the head of a printed recommendation has them."""
         ...
 
-    def facts(self, dataset: Dataset) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """JSON values about the target, as a seeds file has them."""
         ...
 
-    def default_measure(self, dataset: Dataset, warehouse: Warehouse) -> str:
+    def default_measure(self, warehouse: Warehouse) -> str:
         """The measure to be good at where the user names none."""
         ...
 
-    def measure_remark(self, dataset: Dataset, measure: str) -> str | None:
+    def measure_remark(self, measure: str) -> str | None:
         """A remark for a user who named no measure and gets `measure`; None where there is nothing to say."""
         ...
 
 
-TARGET_KINDS: Mapping[TaskType, TargetKind] = {CLASSIFICATION: ClassTarget(), REGRESSION: NumberTarget()}
+TARGET_KINDS: Mapping[TaskType, Callable[[Dataset], TargetKind]] = {
+    CLASSIFICATION: ClassTarget,
+    REGRESSION: NumberTarget,
+}
+REFERENCES = (ClassTarget.defaults[0], NumberTarget.defaults[0])
+"""The flows whose defaults gains are over."""
 
 
 def target_kind(dataset: Dataset) -> TargetKind:
-    """The strategy of the dataset's task type."""
-    return TARGET_KINDS[dataset.task_type]
+    """The strategy for the dataset's task type."""
+    return TARGET_KINDS[dataset.task_type](dataset)

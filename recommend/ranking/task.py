@@ -11,6 +11,7 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import split_of_key
 from metalearners import DEFAULT_LEARNER
 from recommend.ranking.near_copies import near_copies_in
+from recommend.ranking.target_kinds import TargetKind, target_kind
 from warehouse.store import Warehouse
 from warehouse.vocabulary.measures import ACCURACY, canonical_measure
 
@@ -23,7 +24,8 @@ class RankingTask:
     part: Dataset
     """The dataset's usable rows: all, or those not held out."""
     warehouse: Warehouse
-    measure: str
+    asked: str
+    """The measure to be good at."""
     flows: frozenset[str]
     """Names of the flows to choose from; empty = all."""
     learner: str | None
@@ -36,6 +38,16 @@ class RankingTask:
     own: frozenset[str]
     """Keys of the datasets whose runs count as trials on this one: same content, same split. Empty where
     runs on the dataset itself are ignored."""
+
+    @property
+    def measure(self) -> str:
+        """The measure that is learned, which orders configurations as `asked` does."""
+        return self.dataset.task_type.learned_measure(self.asked)
+
+    @property
+    def target(self) -> TargetKind:
+        """What is said of a target of this kind."""
+        return target_kind(self.dataset)
 
 
 # A dataset that is left out takes its family with it.
@@ -88,7 +100,7 @@ def describe_task(
         dataset=dataset,
         part=dataset if part is None else part,
         warehouse=warehouse,
-        measure=canonical_measure(measure),
+        asked=canonical_measure(measure),
         flows=frozenset(_flow_name(name, warehouse) for name in flows),
         learner=learner,
         same=same,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,13 @@ import numpy as np
 from ingest.flows import Flow, get_flow
 from metalearners.encoding.scores import oriented
 from recommend.ranking.candidates import Candidates
-from recommend.ranking.choice import Chosen, Forecast
+from recommend.ranking.choice import Chosen, Forecast, expected_values
 from recommend.ranking.fit_cost import fit_seconds, worthwhile
 from recommend.ranking.knowledge import Knowledge
-from recommend.ranking.performance_forecast import expectations
 from warehouse.vocabulary.configuration import Configuration
 
 LEAST = 0.0005
-"""Least improvement that is worth saying, in the unit of the measure: less would be printed as 0.000."""
+"""Least improvement that is worth saying, as a part of the value that stands for 1."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,16 @@ class WorthInstalling:
     """Difference of that from the expected value of the first recommended configuration; positive is better,
     also where the measure is a cost."""
 
-    def in_words(self) -> str:
-        """A sentence that says how to install the package, and what that would bring."""
+    def in_words(self, number: Callable[[float], str]) -> str:
+        """A sentence that says how to install the package, and what that would bring.
+
+        Args:
+            number: a value of the measure as text.
+        """
+        sign = "-" if self.improvement < 0 else "+"
         return (
             f"With {self.flow.title} installed ({self.flow.installation}) the first would be"
-            f" {self.flow.title}: expected {self.expected:.3f}, {self.improvement:+.3f}."
+            f" {self.flow.title}: expected {number(self.expected)}, {sign}{number(abs(self.improvement))}."
         )
 
     def document(self) -> dict[str, Any]:
@@ -80,16 +86,15 @@ def worth_installing(
     if not len(allowed) or mean[allowed].max() <= expected.scores.mean[chosen.positions].max():
         return None
     best = int(allowed[mean[allowed].argmax()])
-    measure = known.task.measure
-    promised = expectations(
-        known.predictor, table.take([best]), known.runs.configurations, known.metafeatures, measure
-    )
+    promised = expected_values(known, table.take([best]))
     if promised is None:
         return None
-    values = oriented(np.array([promised[0].value, chosen.expectations[0].value]), measure)
-    improvement = float(values[0] - values[1])
-    if improvement < LEAST:
+    task = known.task
+    shown = partial(task.target.shown, task.asked)
+    value, first = shown(promised[0].value), shown(chosen.expectations[0].value)
+    improvement = oriented(value, task.asked) - oriented(first, task.asked)
+    if not improvement >= LEAST * shown(1.0):
         return None
     configuration = [*candidates.to_install.values()][best]
     flow = get_flow(configuration.algorithm)
-    return WorthInstalling(flow, configuration, promised[0].value, improvement)
+    return WorthInstalling(flow, configuration, value, improvement)

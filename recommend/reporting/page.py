@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
@@ -12,6 +13,7 @@ from ingest.reading.datasets import Dataset
 from recommend.explaining.known_sizes import SIZES
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.ranking.averaging import GAINS
+from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from recommend.reporting.html.axes import Axis
 from recommend.reporting.html.rendering import render
@@ -79,14 +81,17 @@ class Intervals:
 def recommendation_page(recommendation: Recommendation) -> str:
     """The recommendation as one HTML file."""
     dataset = recommendation.dataset
-    counts = dataset.target.value_counts()
+    target = target_kind(dataset)
     return render(
         "recommendation.html",
         recommendation=recommendation,
         dataset=dataset,
         columns=columns_of(dataset),
         roles=Counter(map(str, dataset.roles.values())).most_common(),
-        classes=[(str(name), int(count)) for name, count in counts.head(MOST_CLASSES).items()],
+        target=target,
+        number=target.number,
+        gain=partial(target.gain, recommendation.measure),
+        classes=[*target.counts().items()][:MOST_CLASSES],
         missing=float(dataset.features.isna().to_numpy().mean()),
         intervals=intervals_of(recommendation.configurations, recommendation.measure),
         map=map_of(recommendation),

@@ -12,7 +12,7 @@ from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
 from recommend.ranking.averaging import GAINS
-from recommend.ranking.performance_forecast import REFERENCE, PerformanceForecast
+from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support import console
@@ -51,12 +51,12 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
     """Lines about the dataset, the runs learned from, and what to check."""
     dataset, target = result.dataset, target_kind(result.dataset)
     lines = [
-        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {target.summary(dataset)}; "
+        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {target.summary()}; "
         f"{dataset.target_choice}",
         f"{counted(dataset.features.shape[1], 'features')}: {roles_in_words(dataset.roles)}",
     ]
     lines += [f"Note: {dataset.note}."] if dataset.note else []
-    about_measure = target.measure_remark(dataset, result.measure) if is_default_measure else None
+    about_measure = target.measure_remark(result.measure) if is_default_measure else None
     lines += [about_measure] if about_measure else []
     lines.append(
         f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
@@ -83,7 +83,7 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
 def _not_installed(result: Recommendation) -> list[str]:
     """At most one line about packages that are missing: what they would bring, where that is known."""
     if result.worth_installing is not None:
-        return [result.worth_installing.in_words()]
+        return [result.worth_installing.in_words(target_kind(result.dataset).number)]
     if not result.not_installed or result.configurations[0].expectation is not None:
         return []
     missing = ", ".join(f"{flow.title} ({flow.installation})" for flow in result.not_installed)
@@ -112,14 +112,14 @@ def _known_already(result: Recommendation) -> list[str]:
 def _table(result: Recommendation, *, details: bool) -> list[str]:
     """For each configuration a line of numbers; below it the reason and the hyperparameters."""
     has_units = result.configurations[0].expectation is not None
-    worth = ("expected", "80 % range", "gain", "likely") if has_units else ()
+    worth = target_kind(result.dataset).columns(result.measure) if has_units else {}
     scores = ("score", "similar") if details or not has_units else ()
     header = ("#", "try", *worth, *scores, "fit")
     rows = [
         (
             str(item.rank),
             _shortened(item.flow.title),
-            *(_worth(item.expectation) if has_units else ()),
+            *_worth(result, item.expectation, len(worth)),
             *(_scores(item) if scores else ()),
             _duration(item.fit_seconds),
         )
@@ -131,7 +131,7 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
             (
                 "",
                 average_title(len(average.members)),
-                *(_worth(average.expectation) if has_units else ()),
+                *_worth(result, average.expectation, len(worth)),
                 *("" for _ in scores),
                 _duration(average.fit_seconds),
             )
@@ -175,7 +175,8 @@ def _shortened(title: str) -> str:
 def why(item: RankedConfiguration, result: Recommendation) -> str:
     """The reason for a configuration's rank, in a few words."""
     if item.on_dataset is not None:
-        return f"reached {item.on_dataset:.4f} on this dataset"
+        number = target_kind(result.dataset).measured
+        return f"reached {number(item.on_dataset)} on this dataset"
     if item.beats_first is not None:
         places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
         like = f"; was better than 1 on {places}" if places else ""
@@ -196,16 +197,11 @@ def _place(place: PastRank) -> str:
     return f"{place.place}{ending} of {place.of}"
 
 
-def _worth(promise: PerformanceForecast | None) -> tuple[str, ...]:
-    """Cells of the expected value in the measure's unit."""
-    if promise is None:
-        return ("", "", "", "")
-    return (
-        f"{promise.value:.3f}",
-        f"{promise.low:.3f}-{promise.high:.3f}",
-        "" if promise.gain is None else f"{promise.gain:+.3f}",
-        "" if promise.beats_default is None else f"{promise.beats_default:.0%}",
-    )
+def _worth(result: Recommendation, promise: PerformanceForecast | None, n: int) -> tuple[str, ...]:
+    """The n cells of the expected value in the measure's unit; empty ones where it is unknown."""
+    if promise is None or not n:
+        return ("",) * n
+    return target_kind(result.dataset).cells(result.measure, promise)
 
 
 def _scores(item: RankedConfiguration) -> tuple[str, ...]:
@@ -249,13 +245,7 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
     measured = "measured value, then by " if result.trials else ""
     meanings = {"#": f"order to try them in: by {measured}{'expected value' if has_units else 'score'}"}
     if has_units:
-        default = get_flow(REFERENCE).title
-        meanings |= {
-            "expected": f"expected {result.measure} on unseen rows",
-            "80 % range": "range of the value in 80 % of cases",
-            "gain": f"difference from {default} with its default settings",
-            "likely": "probability of being better than that default",
-        }
+        meanings |= target_kind(result.dataset).columns(result.measure)
     if details or not has_units:
         meanings |= {
             "score": "predicted standard score: 0 is an average configuration of the dataset, 1 is one "

@@ -47,8 +47,8 @@ from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from metalearners.evaluation.folds import families_of
 from recommend.ranking.candidates import find_candidates
+from recommend.ranking.class_target import ClassTarget
 from recommend.ranking.knowledge import gather
-from recommend.ranking.performance_forecast import REFERENCE
 from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import describe_task
 from recommend.recommendation import Recommendation
@@ -127,14 +127,14 @@ def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: flo
         resampling = split_rules().resampling(len(codes), Tier(train_rows=most_rows))
         repetitions = list(resampling.splits(codes, seed=0))
         rows = np.arange(len(codes)) if resampling.folds > 1 else repetitions[0][0][0]
-        measure = target_kind(dataset).default_measure(dataset, warehouse)
+        measure = target_kind(dataset).default_measure(warehouse)
         task = describe_task(dataset, part=dataset.take(rows), warehouse=warehouse, measure=measure)
         known = gather(task)
         found = recommended(known, find_candidates(known), TOP, explain=True)
     except BadInput as error:
         return table | {"refused": str(error)}
     run = partial(outcome, dataset, repetitions, rows, seconds)
-    flow = get_flow(REFERENCE)
+    flow = get_flow(ClassTarget.defaults[0])
     return table | {
         "measure": found.measure,
         "rows": len(rows),
@@ -227,7 +227,7 @@ def compared(record: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         stated = item["fit_seconds"]
         took = came.get("seconds", np.nan)
         ratio = max(took, SHORTEST) / max(stated, SHORTEST) if stated is not None else np.nan
-        is_default = item["algorithm"] == REFERENCE and value == default
+        is_default = item["algorithm"] == ClassTarget.defaults[0] and value == default
         yield {
             "table": record["table"],
             "rank": item["rank"],

@@ -25,6 +25,7 @@ from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
 from metalearners.evaluation.folds import Half
 from metalearners.predictions import InOwnUnit, Observations
+from recommend.ranking.class_target import ClassTarget
 from recommend.ranking.performance_forecast import default_of
 from tests.benchmarks.first_choices import parser_of
 from tests.benchmarks.folds import left_out
@@ -63,7 +64,7 @@ def promises(
     learner: str, runs: RunTable, metafeatures: pd.DataFrame, trials: int, half: Half | None
 ) -> pd.DataFrame:
     """One row for each of the first choices on each dataset; columns as above, and rank and rows."""
-    default = default_of(runs.configurations)
+    default = default_of(runs.configurations, ClassTarget.defaults[0])
     every = pd.concat([runs.runs, runs.larger])
     rows = []
     for tested, model in left_out(learner, runs, metafeatures, half=half):

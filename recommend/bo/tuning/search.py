@@ -77,7 +77,7 @@ def tune(
     budget = budget or Budget(seconds=USUAL_SECONDS)
     deadline = Deadline(budget.seconds, began)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    search = search or Search(measure=target_kind(dataset).default_measure(dataset, warehouse))
+    search = search or Search(measure=target_kind(dataset).default_measure(warehouse))
     search = replace(search, measure=canonical_measure(search.measure))
     check(search, budget, jobs)
     start_server("recommend.code.models")  # takes seconds, beside what comes first

@@ -20,7 +20,7 @@ from metalearners.learners.improvement_probability import (
     learn_gain_spread,
     usual_rows_of,
 )
-from recommend.ranking.performance_forecast import REFERENCE
+from recommend.ranking.class_target import ClassTarget
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -78,7 +78,7 @@ def test_first_choices_are_judged_beside_the_reference_on_each_number_of_rows() 
 
 
 def test_the_reference_is_what_gains_are_stated_over() -> None:
-    flow = get_flow(REFERENCE)
+    flow = get_flow(ClassTarget.defaults[0])
     assert FunctionalPCALearner().reference == setup_of(Configuration(flow.name, flow.default()))
 
 

@@ -1,5 +1,6 @@
 """The average of the first recommendations."""
 
+import numpy as np
 import pytest
 
 from recommend.ranking.averaging import MEMBERS, average_of, weights_of
@@ -24,7 +25,7 @@ def test_fewer_configurations_than_members_are_all_averaged() -> None:
 
 @pytest.mark.parametrize(("measure", "better"), [("predictive_accuracy", 1), ("log_loss", -1)])
 def test_the_average_of_equals_is_expected_to_be_better_than_each(measure: str, better: int) -> None:
-    found = average_of(RANKED[:3], promised(0.8, 0.8, 0.8), [1.0, 2.0, 3.0], measure)
+    found = average_of(RANKED[:3], promised(0.8, 0.8, 0.8), np.array([1.0, 2.0, 3.0]), measure)
     assert found is not None
     promise = found.expectation
     assert promise is not None
@@ -36,7 +37,7 @@ def test_the_average_of_equals_is_expected_to_be_better_than_each(measure: str, 
 
 
 def test_the_range_is_that_of_the_members() -> None:
-    found = average_of(RANKED[:2], promised(0.7, 0.8), [None, 1.0], "predictive_accuracy")
+    found = average_of(RANKED[:2], promised(0.7, 0.8), np.array([np.nan, 1.0]), "predictive_accuracy")
     assert found is not None
     assert found.expectation is not None
     assert 0.05 < found.expectation.high - found.expectation.low < 0.12
@@ -45,13 +46,12 @@ def test_the_range_is_that_of_the_members() -> None:
 
 @pytest.mark.parametrize("measure", ["kappa", "predictive_accuracy"])
 def test_nothing_is_expected_where_too_little_is_known(measure: str) -> None:
-    unknown = promised(0.8, 0.8) if measure == "kappa" else [None, None]
-    found = average_of(RANKED[:2], unknown, [1.0, 1.0], measure)
+    unknown = promised(0.8, 0.8) if measure == "kappa" else None
+    found = average_of(RANKED[:2], unknown, np.ones(2), measure)
     assert found is not None
     assert found.expectation is None
 
 
 @pytest.mark.parametrize("ranked", [RANKED[:1], [RANKED[0], FOREIGN]])
 def test_one_alone_and_what_headstart_does_not_build_are_not_averaged(ranked: list[Configuration]) -> None:
-    unknown = [None] * len(ranked)
-    assert average_of(ranked, unknown, unknown, "predictive_accuracy") is None
+    assert average_of(ranked, None, np.ones(len(ranked)), "predictive_accuracy") is None

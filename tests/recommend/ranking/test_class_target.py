@@ -11,8 +11,6 @@ from tests.warehouse.worlds import FOREST, runs
 from warehouse.store import Warehouse
 from warehouse.vocabulary.measures import ACCURACY, AUC
 
-TARGET = ClassTarget()
-
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
@@ -36,16 +34,16 @@ def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
     warehouse: Warehouse, share: float, measure: str
 ) -> None:
     dataset = with_largest(share)
-    assert TARGET.default_measure(dataset, warehouse) == measure
-    assert (TARGET.measure_remark(dataset, measure) is None) == (measure == ACCURACY)
+    assert ClassTarget(dataset).default_measure(warehouse) == measure
+    assert (ClassTarget(dataset).measure_remark(measure) is None) == (measure == ACCURACY)
 
 
 def test_the_user_is_told_why_it_is_not_accuracy() -> None:
-    text = TARGET.measure_remark(with_largest(0.985), AUC) or ""
+    text = ClassTarget(with_largest(0.985)).measure_remark(AUC) or ""
     assert text.startswith("Measure: area_under_roc_curve, since 98.5% of the rows are of class 'no'")
 
 
 def test_the_largest_class_is_named_with_its_share() -> None:
     dataset = with_largest(0.75)
-    assert TARGET.summary(dataset) == "2 classes, the largest with 75.0% of the rows"
-    assert TARGET.facts(dataset) == {"classes": 2, "majority_share": 0.75}
+    assert ClassTarget(dataset).summary() == "2 classes, the largest with 75.0% of the rows"
+    assert ClassTarget(dataset).facts() == {"classes": 2, "majority_share": 0.75}
