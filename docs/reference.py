@@ -19,7 +19,7 @@ from typer.cli import get_docs_for_click
 from typer.main import get_command
 
 import recommend
-from ingest.flows import FLOWS
+from ingest.flows import FLOWS, flows_of
 from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS, UNFIT, further_decisions
 from metalearners import LEARNERS
 from recommend.bo.acquisition import ACQUISITIONS
@@ -30,6 +30,7 @@ from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.parameters import Choice, Number
 from warehouse.vocabulary.qualities import DEFAULT, QUALITIES, SELECTIONS
 from warehouse.vocabulary.schema import TABLES
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 PROGRAMS: Mapping[str, str] = {
     "recommend": "recommend.cli",
@@ -184,7 +185,13 @@ def flows() -> str:
             facts.append(f"Needs the package {code(own.requires)}.")
         if own.most_rows:
             facts.append(f"Recommended by default for up to {own.most_rows:,} rows.")
-        parts.append(f"## {own.title}\n\n{' '.join(facts)}\n\n{_hyperparameters(own.hyperparameters)}")
+        decisions = further_decisions(own) if own.further else ()
+        optional = [one for one in own.further if one not in decisions]
+        if optional:
+            facts.append(f"Configurations may also have {codes(one.name for one in optional)}.")
+        hyperparameters = _hyperparameters([*own.hyperparameters, *optional])
+        title = own.title if own.task_type == CLASSIFICATION else f"{own.title} ({own.task_type.words})"
+        parts.append(f"## {title}\n\n{' '.join(facts)}\n\n{hyperparameters}")
     return "\n\n".join(parts)
 
 
@@ -203,12 +210,12 @@ def preprocessors() -> str:
 
 def decisions() -> str:
     """The other choices of a pipeline, which depend on the flow."""
-    flows_of: dict[tuple[str, ...], list[str]] = {}
-    for flow in FLOWS.values():
+    names_of: dict[tuple[str, ...], list[str]] = {}
+    for flow in flows_of(CLASSIFICATION).values():
         for own in further_decisions(flow):
             if own.name in ("imputation", "encoding", "scaling", "balancing"):
-                flows_of.setdefault(_hyperparameter(own), []).append(flow.name)
-    rows = [(*row, codes(names)) for row, names in sorted(flows_of.items())]
+                names_of.setdefault(_hyperparameter(own), []).append(flow.name)
+    rows = [(*row, codes(names)) for row, names in sorted(names_of.items())]
     return table(["decision", "values", "default", "where", "flows"], rows)
 
 

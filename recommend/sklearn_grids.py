@@ -122,7 +122,7 @@ def _parameters(
     if isinstance(estimator, Pipeline):  # which only prepares numbers before it
         estimator = estimator[-1]
     if isinstance(estimator, Lenient):
-        estimator = estimator.classifier
+        estimator = estimator.estimator
     if isinstance(estimator, Booster):
         path, found = _CLASSES[estimator.library], dict(estimator.settings)
         weights = _BALANCED.get(estimator.library, {})

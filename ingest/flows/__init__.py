@@ -9,12 +9,41 @@ from ingest.flows.bayes import (
     naive_bayes,
     quadratic_discriminant_analysis,
 )
-from ingest.flows.boosting import adaboost, catboost, hist_gradient_boosting, lightgbm, xgboost
-from ingest.flows.margins import k_nearest_neighbors, logistic_regression, mlp, sgd, svm
+from ingest.flows.boosting import (
+    adaboost,
+    adaboost_regressor,
+    catboost,
+    catboost_regressor,
+    hist_gradient_boosting,
+    hist_gradient_boosting_regressor,
+    lightgbm,
+    lightgbm_regressor,
+    xgboost,
+    xgboost_regressor,
+)
+from ingest.flows.margins import (
+    k_nearest_neighbors,
+    k_nearest_neighbors_regressor,
+    logistic_regression,
+    mlp,
+    mlp_regressor,
+    sgd,
+    svm,
+    svm_regressor,
+)
 from ingest.flows.pipelines import knowing_preprocessing, with_preprocessing
-from ingest.flows.trees import decision_tree, extra_trees, random_forest
+from ingest.flows.smooth import additive, elastic_net, gaussian_process, kernel_ridge, ridge
+from ingest.flows.trees import (
+    decision_tree,
+    decision_tree_regressor,
+    extra_trees,
+    extra_trees_regressor,
+    random_forest,
+    random_forest_regressor,
+)
 from warehouse.support.errors import UnknownName
 from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 __all__ = [
     "FLOWS",
@@ -22,6 +51,8 @@ __all__ = [
     "Value",
     "Values",
     "find_flow",
+    "flow_for",
+    "flows_of",
     "get_flow",
     "installed_flows",
     "native_values",
@@ -47,13 +78,34 @@ FLOWS: dict[str, Flow] = {
         naive_bayes,
         linear_discriminant_analysis,
         quadratic_discriminant_analysis,
+        ridge,
+        elastic_net,
+        additive,
+        lightgbm_regressor,
+        xgboost_regressor,
+        catboost_regressor,
+        hist_gradient_boosting_regressor,
+        random_forest_regressor,
+        extra_trees_regressor,
+        decision_tree_regressor,
+        adaboost_regressor,
+        svm_regressor,
+        kernel_ridge,
+        gaussian_process,
+        k_nearest_neighbors_regressor,
+        mlp_regressor,
     )
 }
 
 
-def installed_flows() -> tuple[str, ...]:
-    """Names of the flows whose packages are there."""
-    return tuple(name for name, flow in FLOWS.items() if flow.installed)
+def flows_of(task_type: TaskType) -> dict[str, Flow]:
+    """The flows of a task type, by canonical name."""
+    return {name: flow for name, flow in FLOWS.items() if flow.task_type == task_type}
+
+
+def installed_flows(task_type: TaskType = CLASSIFICATION) -> tuple[str, ...]:
+    """Names of the flows of a task type whose packages are there."""
+    return tuple(name for name, flow in flows_of(task_type).items() if flow.installed)
 
 
 def find_flow(name: str) -> Flow | None:
@@ -78,3 +130,17 @@ def get_flow(name: str) -> Flow:
             "trained"
         )
     return flow
+
+
+def flow_for(name: str, task_type: TaskType) -> Flow:
+    """The flow of a task type that a user means by `name`: `lightgbm` is `lightgbm_regressor` in regression.
+
+    Raises:
+        BadInput: there is no such flow, or its algorithm has none for the task type.
+    """
+    named = get_flow(name)
+    flows = flows_of(task_type)
+    for flow in flows.values():
+        if flow.title == named.title:
+            return flow
+    raise UnknownName(f"{named.title} does no {task_type.words}; flows that do are {', '.join(flows)}")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
 from warehouse.vocabulary.parameters import Choice, Number, Value, configuration_space
 from warehouse.vocabulary.searched_flow import SearchedFlow, listed
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
-    from sklearn.base import ClassifierMixin
+    from sklearn.base import BaseEstimator
     from sklearn.pipeline import Pipeline
 
     from ingest.flows.preprocessing import Encoding
@@ -26,6 +27,12 @@ Values = Mapping[str, Any]
 IMPUTATION = Choice("imputation", ("mean", "median", "most_frequent"), default="median")
 SCALING = Choice("scaling", ("standard", "quantile"), default="standard")
 CLASS_WEIGHT = Choice("class_weight", ("none", "balanced"), default="none")
+TARGET_TRANSFORMATION = Choice("target_transformation", ("none", "log1p", "quantile_normal"), default="none")
+LOSS = Choice("loss", ("squared", "absolute"), default="squared")
+"""Loss of a regressor; early stopping watches the same one."""
+
+LAST_STEP: Mapping[TaskType, str] = {CLASSIFICATION: "classifier", REGRESSION: "regressor"}
+"""Task type -> name of the estimator in a pipeline."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,10 @@ class Flow(SearchedFlow):
     that naming a flow and its values costs nothing.
     """
 
-    estimator: Callable[[Make], ClassifierMixin]
-    """Makes the unfitted classifier."""
+    estimator: Callable[[Make], BaseEstimator]
+    """Makes the unfitted classifier or regressor."""
+    task_type: TaskType = CLASSIFICATION
+    """Task type of the datasets that it is fitted on."""
     openml: tuple[int, ...] = ()
     """Ids of OpenML flows of this algorithm."""
     encoding: Encoding = "indicators"
@@ -184,17 +193,21 @@ class Flow(SearchedFlow):
         from ingest.flows.balancing import Balanced
         from ingest.flows.features import Preprocessor
         from ingest.flows.preprocessing import NATIVE, category_columns, preprocessor
+        from ingest.flows.target import transformed
 
         self.refuse_if_not_installed()
         complete = self._complete(values)
         imputation = complete.pop("imputation", None)
         chosen = str(complete.pop("preprocessor", "none"))
         encoding: Any = complete.pop("encoding", self.encoding)
+        knots: Any = complete.pop("knots", None)
         columns = preprocessor(
             roles,
             encoding=encoding,
             imputation=None if imputation is None else str(imputation),
             scaling=str(complete.pop("scaling", "none")),
+            knots=knots,
+            task_type=self.task_type,
             seed=seed,
         )
         steps: list[tuple[str, Any]] = [("preprocessing", columns)]
@@ -206,10 +219,11 @@ class Flow(SearchedFlow):
             }
             steps.append(("features", Preprocessor(chosen, own, seed)))
         n_categorical = len(category_columns(roles)) if encoding in NATIVE else 0
-        classifier = self.estimator(Make(complete, seed, n_categorical))
+        transformation = str(complete.pop(TARGET_TRANSFORMATION.name, TARGET_TRANSFORMATION.default))
+        estimator = self.estimator(Make(complete, seed, n_categorical))
         if balancing != "none":
-            classifier = Balanced(classifier, balancing, seed)
-        return Pipeline([*steps, ("classifier", classifier)])
+            estimator = Balanced(estimator, balancing, seed)
+        return Pipeline([*steps, (LAST_STEP[self.task_type], transformed(estimator, transformation, seed))])
 
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:

@@ -1,42 +1,107 @@
-"""Gradient boosters of other libraries behind one scikit-learn classifier.
+"""Gradient boosters of other libraries behind one scikit-learn classifier and one regressor.
 
-LightGBM, XGBoost and CatBoost differ in how they are told of categories, of rows to stop early on, and of
-class weights; `Booster` is told the same way for all three. The matrix that it takes has the category codes
-in its first columns (NaN = a category that training did not have) and numbers, missing ones as NaN, in the
-others.
+LightGBM, XGBoost and CatBoost differ in how they are told of categories, of rows to stop early on, of class
+weights and of losses; `Booster` is told the same way for all three. The matrix that it takes has the category
+codes in its first columns (NaN = a category that training did not have) and numbers, missing ones as NaN, in
+the others.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from importlib import import_module
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from warehouse.support.arrays import Floats, Positions
 
 PATIENCE = 20
-"""Rounds without a lower log loss on the validation rows after which training stops."""
+"""Rounds without a lower loss on the validation rows after which training stops."""
+OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "lightgbm": {"squared": {"objective": "regression"}, "absolute": {"objective": "regression_l1"}},
+    "xgboost": {
+        "squared": {"objective": "reg:squarederror", "eval_metric": "rmse"},
+        "absolute": {"objective": "reg:absoluteerror", "eval_metric": "mae"},
+    },
+    "catboost": {"squared": {"loss_function": "RMSE"}, "absolute": {"loss_function": "MAE"}},
+}
+"""Library -> loss of a regressor -> the library's own parameters for it."""
 
 Codes = Positions
 
 
-class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
     """A booster of the library `library` ("lightgbm", "xgboost" or "catboost").
 
     Args:
         library: whose booster it is.
         settings: hyperparameters under the library's own names.
         n_categorical: how many of the first columns are category codes.
-        early_stopping: stop when the log loss on validation rows, which are taken out of the training rows,
-            has not fallen for `PATIENCE` rounds, and keep the best round.
-        balanced: weight rows so that all classes count alike.
+        early_stopping: stop when the loss on validation rows, which are taken out of the training rows, has
+            not fallen for `PATIENCE` rounds, and keep the best round.
         seed: of the booster and of the choice of validation rows.
     """
+
+    CLASSES: ClassVar[Mapping[str, str]]
+    """Library -> its estimator for this task type."""
+
+    def __init__(
+        self,
+        library: str,
+        settings: Mapping[str, Any],
+        *,
+        n_categorical: int = 0,
+        early_stopping: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.library = library
+        self.settings = settings
+        self.n_categorical = n_categorical
+        self.early_stopping = early_stopping
+        self.seed = seed
+
+    def model(self, **options: Any) -> Any:
+        """The library's unfitted estimator."""
+        kind = getattr(import_module(self.library), self.CLASSES[self.library])
+        return kind(**options, **self._objective(), **self.settings)
+
+    @abstractmethod
+    def _objective(self) -> Mapping[str, Any]:
+        """The library's parameters for the loss."""
+
+    def _fit_model(self, rows: _Rows, strata: Codes) -> None:
+        """Fit the library's estimator; validation rows are drawn from each of the (n,) `strata`."""
+        fit = _FIT[self.library]
+        if not self.early_stopping:
+            self.model_ = fit(self, rows, None)
+            return
+        train, valid = hold_out_to_stop(strata, self.seed)
+        self.model_ = fit(self, rows.take(train), rows.take(valid) if len(valid) else None)
+
+    def _rows(self, X: Floats) -> Floats | pd.DataFrame:
+        """Rows to predict, as the library takes them."""
+        return _for_catboost(X, self.n_categorical) if self.library == "catboost" else X
+
+
+class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
+    """A booster of classes.
+
+    Args:
+        balanced: weight rows so that all classes count alike.
+        library, settings, n_categorical, early_stopping, seed: see `Booster`.
+    """
+
+    CLASSES: ClassVar = {
+        "lightgbm": "LGBMClassifier",
+        "xgboost": "XGBClassifier",
+        "catboost": "CatBoostClassifier",
+    }
 
     def __init__(
         self,
@@ -48,39 +113,110 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         balanced: bool = False,
         seed: int = 0,
     ) -> None:
-        self.library = library
-        self.settings = settings
-        self.n_categorical = n_categorical
-        self.early_stopping = early_stopping
+        super().__init__(
+            library, settings, n_categorical=n_categorical, early_stopping=early_stopping, seed=seed
+        )
         self.balanced = balanced
-        self.seed = seed
 
     def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
         """Fit on the rows of `X`, (n, columns), and their classes `y`, (n,)."""
         from sklearn.utils.class_weight import compute_sample_weight
 
-        from ingest.running.resampling import hold_out
-
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         weights = compute_sample_weight("balanced", codes) if self.balanced else None
-        rows = _Rows(X, codes, weights)
-        if not self.early_stopping:
-            self.model_ = _FIT[self.library](self, rows, None)
-            return self
-        train, valid = hold_out(codes, max(2, round(1 / validation_share(len(codes)))), self.seed)
-        self.model_ = _FIT[self.library](self, rows.take(train), rows.take(valid) if len(valid) else None)
+        self._fit_model(_Rows(X, codes, weights), codes)
         return self
 
     def predict_proba(self, X: Floats) -> Floats:
         """(n, classes) probabilities, in the order of `classes_`."""
-        rows = _for_catboost(X, self.n_categorical) if self.library == "catboost" else X
-        probabilities: Floats = self.model_.predict_proba(rows)
+        probabilities: Floats = self.model_.predict_proba(self._rows(X))
         return probabilities
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """(n,) the most probable class of each row."""
         predicted: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return predicted
+
+    def _objective(self) -> Mapping[str, Any]:
+        if self.library != "xgboost":
+            return {}
+        return {"eval_metric": "logloss" if len(self.classes_) == 2 else "mlogloss"}
+
+
+class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
+    """A booster of numbers.
+
+    An absolute penalty (`reg_alpha`) of leaves under squared loss is in standard deviations of the target, so
+    that it means the same whatever the target's unit; the libraries have it in the target's own. A constant
+    target, which CatBoost refuses, is predicted as it is.
+
+    Args:
+        loss: `squared` or `absolute`.
+        library, settings, n_categorical, early_stopping, seed: see `Booster`.
+    """
+
+    CLASSES: ClassVar = {
+        "lightgbm": "LGBMRegressor",
+        "xgboost": "XGBRegressor",
+        "catboost": "CatBoostRegressor",
+    }
+
+    def __init__(
+        self,
+        library: str,
+        settings: Mapping[str, Any],
+        *,
+        n_categorical: int = 0,
+        early_stopping: bool = False,
+        loss: str = "squared",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            library, settings, n_categorical=n_categorical, early_stopping=early_stopping, seed=seed
+        )
+        self.loss = loss
+
+    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
+        """Fit on the rows of `X`, (n, columns), and their numbers `y`, (n,)."""
+        target = np.asarray(y, dtype=float)
+        self.scale_ = target.std()
+        if np.ptp(target) == 0:
+            self.model_ = _Constant(target[0])
+        else:
+            self._fit_model(_Rows(X, target, None), np.zeros(len(target), dtype=np.intp))
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """(n,) numbers."""
+        predicted: Floats = np.asarray(self.model_.predict(self._rows(X)), dtype=float)
+        return predicted
+
+    def _objective(self) -> Mapping[str, Any]:
+        return OBJECTIVES[self.library][self.loss]
+
+    def model(self, **options: Any) -> Any:
+        """The library's unfitted estimator, with the absolute penalty in the target's unit."""
+        unfitted = super().model(**options)
+        if self.loss == "squared" and "reg_alpha" in self.settings:
+            unfitted.set_params(reg_alpha=self.settings["reg_alpha"] * self.scale_)
+        return unfitted
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """A model that predicts one number."""
+
+    number: float
+
+    def predict(self, X: Floats | pd.DataFrame) -> Floats:
+        return np.full(len(X), self.number)
+
+
+def hold_out_to_stop(strata: Codes, seed: int) -> tuple[Codes, Codes]:
+    """Rows to learn from and rows to stop early on, of each of the (n,) strata its share."""
+    from ingest.running.resampling import hold_out
+
+    return hold_out(strata, max(2, round(1 / validation_share(len(strata)))), seed)
 
 
 def validation_share(rows: int) -> float:
@@ -97,67 +233,60 @@ class _Rows:
 
     X: Floats
     """(n, columns)"""
-    codes: Codes
-    """(n,) classes, from 0."""
+    outcomes: Codes | Floats
+    """(n,) classes, from 0, or numbers."""
     weights: Floats | None
     """(n,)"""
 
     def take(self, rows: Codes) -> Self:
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, X=self.X[rows], codes=self.codes[rows], weights=weights)
+        return replace(self, X=self.X[rows], outcomes=self.outcomes[rows], weights=weights)
 
 
 def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
-    from lightgbm import LGBMClassifier, early_stopping
+    from lightgbm import early_stopping
 
-    model = LGBMClassifier(random_state=booster.seed, n_jobs=1, verbose=-1, **booster.settings)
+    model = booster.model(random_state=booster.seed, n_jobs=1, verbose=-1)
     watched: dict[str, Any] = {}
     if valid is not None:
         watched = {
             "eval_X": valid.X,
-            "eval_y": valid.codes,
+            "eval_y": valid.outcomes,
             "callbacks": [early_stopping(PATIENCE, first_metric_only=True, verbose=False)],
         }
     categorical = list(range(booster.n_categorical))
     return model.fit(
-        train.X, train.codes, sample_weight=train.weights, categorical_feature=categorical, **watched
+        train.X, train.outcomes, sample_weight=train.weights, categorical_feature=categorical, **watched
     )
 
 
 def _fit_xgboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
-    from xgboost import XGBClassifier
-
-    model = XGBClassifier(
+    model = booster.model(
         random_state=booster.seed,
         n_jobs=1,
         tree_method="hist",
         enable_categorical=True,
         feature_types=["c"] * booster.n_categorical + ["q"] * (train.X.shape[1] - booster.n_categorical),
-        eval_metric="logloss" if len(booster.classes_) == 2 else "mlogloss",
         early_stopping_rounds=None if valid is None else PATIENCE,
-        **booster.settings,
     )
-    watched = None if valid is None else [(valid.X, valid.codes)]
-    return model.fit(train.X, train.codes, sample_weight=train.weights, eval_set=watched, verbose=False)
+    watched = None if valid is None else [(valid.X, valid.outcomes)]
+    return model.fit(train.X, train.outcomes, sample_weight=train.weights, eval_set=watched, verbose=False)
 
 
 def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
-    from catboost import CatBoostClassifier
-
     n_categorical = booster.n_categorical
-    model = CatBoostClassifier(
+    model = booster.model(
         random_seed=booster.seed,
         thread_count=1,
         verbose=False,
         allow_writing_files=False,
         cat_features=list(range(n_categorical)),
-        **booster.settings,
     )
     return model.fit(
         _for_catboost(train.X, n_categorical),
-        train.codes,
+        train.outcomes,
         sample_weight=train.weights,
-        eval_set=None if valid is None else (_for_catboost(valid.X, n_categorical), valid.codes),
+        eval_set=None if valid is None else (_for_catboost(valid.X, n_categorical), valid.outcomes),
         early_stopping_rounds=None if valid is None else PATIENCE,
     )
 

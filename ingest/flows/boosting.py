@@ -2,8 +2,10 @@
 
 Ranges: AdaBoost as in van Hoof's thesis (OpenML flow 6970). The gradient boosters' are wide enough for the
 configurations of TabRepo (Salinas and Erickson 2023), FLAML (`flaml.default`) and auto-sklearn 2, and for
-the tunable ranges of Probst, Boulesteix and Bischl (2019). They take categories and missing numbers as they
-are and so have no imputation. No regularization is written as the low end of a logarithmic range.
+the tunable ranges of Probst, Boulesteix and Bischl (2019). Those of the regressors are wide enough for
+FLAML's configurations for regression, for pytabkit's tuned defaults (Holzmüller, Grinsztajn and Steinwart
+2024) and for TabArena's ranges. Boosters take categories and missing numbers as they are and so have no
+imputation. No regularization is written as the low end of a logarithmic range.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make, Values
-from warehouse.vocabulary.parameters import Choice, Number
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, LOSS, TARGET_TRANSFORMATION, Flow, Make, Values
+from warehouse.vocabulary.parameters import Choice, Condition, Number
+from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+    from ingest.flows.boosters import Booster
 
 LEAST = 1e-3
 """Low end of the ranges of regularization, which stands for 0."""
@@ -34,65 +39,144 @@ def _adaboost(make: Make) -> ClassifierMixin:
     )
 
 
+def _adaboost_regressor(make: Make) -> RegressorMixin:
+    from sklearn.ensemble import AdaBoostRegressor
+    from sklearn.tree import DecisionTreeRegressor
+
+    return AdaBoostRegressor(
+        DecisionTreeRegressor(max_depth=make.values["max_depth"]),
+        learning_rate=make.values["learning_rate"],
+        n_estimators=make.values["n_estimators"],
+        loss=make.values["error_weighting"],
+        random_state=make.seed,
+    )
+
+
 def _with_zeros(values: Values, least: float, *names: str) -> dict[str, Any]:
     """`values` with 0 for the low end `least` of these logarithmic ranges: no regularization."""
     return {name: 0.0 if name in names and value <= least else value for name, value in values.items()}
 
 
-def _booster(library: str, make: Make, **more: Any) -> ClassifierMixin:
-    from ingest.flows.boosters import Booster
+def _booster(library: str, make: Make, **more: Any) -> Booster:
+    """A booster of classes, or of numbers where the configuration has a loss."""
+    from ingest.flows.boosters import BoosterClassifier, BoosterRegressor
 
-    settings = _with_zeros(make.values, LEAST, "reg_alpha", "reg_lambda")
-    return Booster(
-        library,
-        early_stopping=bool(settings.pop("early_stopping")),
-        balanced=settings.pop("class_weight") == "balanced",
-        n_categorical=make.n_categorical,
-        seed=make.seed,
-        settings=settings | more,
-    )
+    settings = _with_zeros(make.values, LEAST, "reg_alpha", "reg_lambda") | more
+    options: dict[str, Any] = {
+        "early_stopping": bool(settings.pop("early_stopping")),
+        "n_categorical": make.n_categorical,
+        "seed": make.seed,
+    }
+    if (loss := settings.pop(LOSS.name, None)) is not None:
+        return BoosterRegressor(library, settings, loss=loss, **options)
+    balanced = settings.pop(CLASS_WEIGHT.name) == "balanced"
+    return BoosterClassifier(library, settings, balanced=balanced, **options)
 
 
-def _lightgbm(make: Make) -> ClassifierMixin:
+def _lightgbm(make: Make) -> Booster:
     return _booster("lightgbm", make, subsample_freq=1)
 
 
-def _xgboost(make: Make) -> ClassifierMixin:
+def _xgboost(make: Make) -> Booster:
     return _booster("xgboost", make)
 
 
-def _catboost(make: Make) -> ClassifierMixin:
+def _catboost(make: Make) -> Booster:
     settings = dict(make.values)
     if settings.pop("automatic_learning_rate"):
-        # CatBoost derives it only where `l2_leaf_reg` is not given either.
-        del settings["learning_rate"], settings["l2_leaf_reg"]
+        # CatBoost derives it only where these are not given either.
+        for name in ("learning_rate", "l2_leaf_reg"):
+            settings.pop(name, None)
+    if settings.get(LEAF_ITERATIONS.name) == LEAF_ITERATIONS.default:
+        del settings[LEAF_ITERATIONS.name]
     return _booster("catboost", replace(make, values=settings))
+
+
+def _hist_options(make: Make, values: Values) -> dict[str, Any]:
+    """Arguments of both kinds of histogram gradient boosting, beside those of one of them in `values`."""
+    return {
+        "random_state": make.seed,
+        "categorical_features": list(range(make.n_categorical)) or None,
+        "validation_fraction": 0.15,
+        "n_iter_no_change": 20,
+        **_with_zeros(make.values, 1e-10, "l2_regularization"),
+        **values,
+    }
 
 
 def _hist_gradient_boosting(make: Make) -> ClassifierMixin:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    from ingest.flows.lenient import Lenient
+    from ingest.flows.lenient import LenientClassifier
 
-    values = _with_zeros(make.values, 1e-10, "l2_regularization") | {"class_weight": make.class_weight}
-    return Lenient(
-        HistGradientBoostingClassifier(
-            random_state=make.seed,
-            categorical_features=list(range(make.n_categorical)) or None,
-            validation_fraction=0.15,
-            n_iter_no_change=20,
-            **values,
-        )
-    )
+    own = {"class_weight": make.class_weight}
+    return LenientClassifier(HistGradientBoostingClassifier(**_hist_options(make, own)))
 
+
+def _hist_gradient_boosting_regressor(make: Make) -> RegressorMixin:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    from ingest.flows.lenient import LenientRegressor
+
+    own = {"loss": f"{make.values['loss']}_error"}
+    return LenientRegressor(HistGradientBoostingRegressor(**_hist_options(make, own)))
+
+
+_REGRESSION = (LOSS, TARGET_TRANSFORMATION, EARLY_STOPPING)
+LEAF_ITERATIONS = Choice(
+    "leaf_estimation_iterations", ("automatic", 1, 2, 5, 10, 20), default="automatic", optional=True
+)
+"""Steps to the value of a leaf of CatBoost; `automatic` are the library's own: 10 for two classes, else 1."""
+_ADABOOST = (
+    Number("learning_rate", 0.01, 2.0, log=True, default=1.0),
+    Number("n_estimators", 50, 500, default=50),
+)
+_LIGHTGBM = (
+    Number("n_estimators", 20, 2000, log=True, default=100),
+    Number("learning_rate", 0.005, 0.5, log=True, default=0.1),
+    Number("num_leaves", 2, 255, log=True, default=31),
+    Number("min_child_samples", 1, 200, log=True, default=20),
+    Number("colsample_bytree", 0.2, 1.0, default=1.0),
+    Number("subsample", 0.3, 1.0, default=1.0),
+    Number("reg_alpha", LEAST, 100.0, log=True, default=LEAST),
+    Number("reg_lambda", LEAST, 100.0, log=True, default=LEAST),
+    Choice("extra_trees", (False, True), default=False),
+    Number("cat_smooth", 1e-3, 100.0, log=True, default=10.0),
+)
+_XGBOOST = (
+    Number("n_estimators", 20, 2000, log=True, default=100),
+    Number("learning_rate", 0.005, 0.5, log=True, default=0.3),
+    Number("max_depth", 1, 12, default=6),
+    Number("max_leaves", 4, 4096, log=True, default=4096),
+    Choice("grow_policy", ("depthwise", "lossguide"), default="depthwise"),
+    Number("min_child_weight", 1e-2, 128.0, log=True, default=1.0),
+    Number("colsample_bytree", 0.2, 1.0, default=1.0),
+    Number("colsample_bynode", 0.2, 1.0, default=1.0),
+    Number("subsample", 0.3, 1.0, default=1.0),
+    Number("reg_alpha", LEAST, 100.0, log=True, default=LEAST),
+    Number("reg_lambda", LEAST, 100.0, log=True, default=1.0),
+)
+_HIST = (
+    Number("max_iter", 20, 1000, log=True, default=100),
+    Number("learning_rate", 0.005, 1.0, log=True, default=0.1),
+    Number("max_leaf_nodes", 3, 1024, log=True, default=31),
+    Number("min_samples_leaf", 1, 200, log=True, default=20),
+    Number("l2_regularization", 1e-10, 10.0, log=True, default=1e-10),
+    Number("max_features", 0.2, 1.0, default=1.0),
+)
+# CatBoost derives its rate from the numbers of rows and iterations, at the default `l2_leaf_reg`.
+_AUTOMATIC = Choice("automatic_learning_rate", (True, False), default=True)
+_CTR = (
+    Number("max_ctr_complexity", 1, 5, default=4),
+    Number("one_hot_max_size", 2, 64, log=True, default=2),
+)
 
 adaboost = Flow(
     name="adaboost",
     title="AdaBoost of decision trees",
     hyperparameters=(
         Choice("algorithm", ("SAMME",), default="SAMME"),
-        Number("learning_rate", 0.01, 2.0, log=True, default=1.0),
-        Number("n_estimators", 50, 500, default=50),
+        *_ADABOOST,
         Number("max_depth", 1, 10, default=1),
         IMPUTATION,
     ),
@@ -100,44 +184,48 @@ adaboost = Flow(
     openml=(6970,),
     retired={"algorithm": {"SAMME.R": "scikit-learn removed SAMME.R in version 1.6; use SAMME"}},
 )
+adaboost_regressor = Flow(
+    name="adaboost_regressor",
+    title=adaboost.title,
+    task_type=REGRESSION,
+    hyperparameters=(
+        *_ADABOOST,
+        Number("max_depth", 1, 10, default=3),
+        # scikit-learn's `loss`: how much a row's weight grows with its error (Drucker 1997, AdaBoost.R2).
+        Choice("error_weighting", ("linear", "square", "exponential"), default="linear"),
+        TARGET_TRANSFORMATION,
+        IMPUTATION,
+    ),
+    estimator=_adaboost_regressor,
+)
 lightgbm = Flow(
     name="lightgbm",
     title="LightGBM",
-    hyperparameters=(
-        Number("n_estimators", 20, 2000, log=True, default=100),
-        Number("learning_rate", 0.005, 0.5, log=True, default=0.1),
-        Number("num_leaves", 2, 255, log=True, default=31),
-        Number("min_child_samples", 1, 200, log=True, default=20),
-        Number("colsample_bytree", 0.2, 1.0, default=1.0),
-        Number("subsample", 0.3, 1.0, default=1.0),
-        Number("reg_alpha", LEAST, 100.0, log=True, default=LEAST),
-        Number("reg_lambda", LEAST, 100.0, log=True, default=LEAST),
-        Choice("extra_trees", (False, True), default=False),
-        Number("cat_smooth", 1e-3, 100.0, log=True, default=10.0),
-        CLASS_WEIGHT,
-        EARLY_STOPPING,
-    ),
+    hyperparameters=(*_LIGHTGBM, CLASS_WEIGHT, EARLY_STOPPING),
+    estimator=_lightgbm,
+    encoding="codes of 254",
+)
+lightgbm_regressor = Flow(
+    name="lightgbm_regressor",
+    title=lightgbm.title,
+    task_type=REGRESSION,
+    hyperparameters=(*_LIGHTGBM, *_REGRESSION),
     estimator=_lightgbm,
     encoding="codes of 254",
 )
 xgboost = Flow(
     name="xgboost",
     title="XGBoost",
-    hyperparameters=(
-        Number("n_estimators", 20, 2000, log=True, default=100),
-        Number("learning_rate", 0.005, 0.5, log=True, default=0.3),
-        Number("max_depth", 1, 12, default=6),
-        Number("max_leaves", 4, 4096, log=True, default=4096),
-        Choice("grow_policy", ("depthwise", "lossguide"), default="depthwise"),
-        Number("min_child_weight", 1e-2, 128.0, log=True, default=1.0),
-        Number("colsample_bytree", 0.2, 1.0, default=1.0),
-        Number("colsample_bynode", 0.2, 1.0, default=1.0),
-        Number("subsample", 0.3, 1.0, default=1.0),
-        Number("reg_alpha", LEAST, 100.0, log=True, default=LEAST),
-        Number("reg_lambda", LEAST, 100.0, log=True, default=1.0),
-        CLASS_WEIGHT,
-        EARLY_STOPPING,
-    ),
+    hyperparameters=(*_XGBOOST, CLASS_WEIGHT, EARLY_STOPPING),
+    estimator=_xgboost,
+    encoding="codes of 254",
+    requires="xgboost",
+)
+xgboost_regressor = Flow(
+    name="xgboost_regressor",
+    title=xgboost.title,
+    task_type=REGRESSION,
+    hyperparameters=(*_XGBOOST, *_REGRESSION),
     estimator=_xgboost,
     encoding="codes of 254",
     requires="xgboost",
@@ -147,16 +235,41 @@ catboost = Flow(
     title="CatBoost",
     hyperparameters=(
         Number("iterations", 20, 2000, log=True, default=1000),
-        # CatBoost derives its rate from the numbers of rows and iterations, at the default `l2_leaf_reg`.
-        Choice("automatic_learning_rate", (True, False), default=True),
+        _AUTOMATIC,
         Number("learning_rate", 0.005, 0.3, log=True, default=0.03),
         Number("depth", 2, 8, default=6),
         Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
         Number("l2_leaf_reg", 1e-3, 30.0, log=True, default=3.0),
         Number("rsm", 0.2, 1.0, default=1.0),
-        Number("max_ctr_complexity", 1, 5, default=4),
-        Number("one_hot_max_size", 2, 64, log=True, default=2),
+        *_CTR,
         CLASS_WEIGHT,
+        EARLY_STOPPING,
+    ),
+    estimator=_catboost,
+    encoding="codes",
+    further=(LEAF_ITERATIONS,),
+)
+_GIVEN: Condition = {_AUTOMATIC.name: (False,)}
+catboost_regressor = Flow(
+    name="catboost_regressor",
+    title=catboost.title,
+    task_type=REGRESSION,
+    hyperparameters=(
+        Number("iterations", 20, 2000, log=True, default=1000),
+        LOSS,
+        # Under absolute loss CatBoost derives no rate and takes 0.03.
+        _AUTOMATIC,
+        Number("learning_rate", 0.005, 0.3, log=True, default=0.03, when=_GIVEN),
+        Number("depth", 2, 10, default=6),
+        Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
+        Number("l2_leaf_reg", 1e-5, 30.0, log=True, default=3.0, when=_GIVEN),
+        # Under absolute loss the value of a leaf is exact.
+        Number(LEAF_ITERATIONS.name, 1, 20, log=True, default=1, when={**_GIVEN, LOSS.name: ("squared",)}),
+        Number("random_strength", 0.0, 2.0, default=1.0),
+        Number("subsample", 0.5, 1.0, default=0.8),
+        Number("rsm", 0.2, 1.0, default=1.0),
+        *_CTR,
+        TARGET_TRANSFORMATION,
         EARLY_STOPPING,
     ),
     estimator=_catboost,
@@ -165,16 +278,15 @@ catboost = Flow(
 hist_gradient_boosting = Flow(
     name="hist_gradient_boosting",
     title="Histogram gradient boosting",
-    hyperparameters=(
-        Number("max_iter", 20, 1000, log=True, default=100),
-        Number("learning_rate", 0.005, 1.0, log=True, default=0.1),
-        Number("max_leaf_nodes", 3, 1024, log=True, default=31),
-        Number("min_samples_leaf", 1, 200, log=True, default=20),
-        Number("l2_regularization", 1e-10, 10.0, log=True, default=1e-10),
-        Number("max_features", 0.2, 1.0, default=1.0),
-        CLASS_WEIGHT,
-        EARLY_STOPPING,
-    ),
+    hyperparameters=(*_HIST, CLASS_WEIGHT, EARLY_STOPPING),
     estimator=_hist_gradient_boosting,
+    encoding="codes of 254",
+)
+hist_gradient_boosting_regressor = Flow(
+    name="hist_gradient_boosting_regressor",
+    title=hist_gradient_boosting.title,
+    task_type=REGRESSION,
+    hyperparameters=(*_HIST, *_REGRESSION),
+    estimator=_hist_gradient_boosting_regressor,
     encoding="codes of 254",
 )

@@ -1,20 +1,22 @@
 """Linear and kernel machines, neighbours and networks: the flows that need scaled numbers.
 
 Ranges of the support vector machine: van Hoof's thesis (OpenML flows 8317 and 7707). Those of the linear
-models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations.
+models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations. Regressors
+without a classifier of the same algorithm are in `ingest.flows.smooth`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, Flow, Make
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, TARGET_TRANSFORMATION, Flow, Make
 from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 L1_RATIO = Choice("l1_ratio", (0.0, 0.5, 1.0), default=0.0)
 """Share of the absolute penalty in the elastic net: ridge, half and half, lasso."""
@@ -24,6 +26,14 @@ def _svm(make: Make) -> ClassifierMixin:
     from sklearn.svm import SVC
 
     return SVC(kernel="rbf", random_state=make.seed, **make.values)
+
+
+def _svm_regressor(make: Make) -> RegressorMixin:
+    from sklearn.svm import SVR
+
+    from ingest.flows.target import standardized
+
+    return standardized(SVR(kernel="rbf", **make.values))
 
 
 def _logistic_regression(make: Make) -> ClassifierMixin:
@@ -56,23 +66,50 @@ def _k_nearest_neighbors(make: Make) -> ClassifierMixin:
     return KNeighborsClassifier(**make.values)
 
 
+def _k_nearest_neighbors_regressor(make: Make) -> RegressorMixin:
+    from sklearn.neighbors import KNeighborsRegressor
+
+    return KNeighborsRegressor(**make.values)
+
+
 def _mlp(make: Make) -> ClassifierMixin:
     from sklearn.neural_network import MLPClassifier
+
+    from ingest.flows.lenient import LenientClassifier
+
+    return _on_single_precision(LenientClassifier(MLPClassifier(**_network(make))))
+
+
+def _mlp_regressor(make: Make) -> RegressorMixin:
+    from sklearn.neural_network import MLPRegressor
+
+    from ingest.flows.lenient import LenientRegressor
+    from ingest.flows.target import standardized
+
+    return standardized(_on_single_precision(LenientRegressor(MLPRegressor(**_network(make)))))
+
+
+def _network(make: Make) -> dict[str, Any]:
+    """scikit-learn's arguments of the network."""
+    rest = dict(make.values)
+    layers, units = rest.pop("hidden_layers"), rest.pop("hidden_units")
+    return {"hidden_layer_sizes": (units,) * layers, "max_iter": 200, "random_state": make.seed, **rest}
+
+
+def _on_single_precision(network: BaseEstimator) -> BaseEstimator:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from ingest.flows.lenient import Lenient
-
-    rest = dict(make.values)
-    layers, units = rest.pop("hidden_layers"), rest.pop("hidden_units")
-    network = MLPClassifier((units,) * layers, max_iter=200, random_state=make.seed, **rest)
-    return make_pipeline(FunctionTransformer(in_single_precision), Lenient(network))
+    return make_pipeline(FunctionTransformer(in_single_precision), network)
 
 
 def in_single_precision(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n, columns)
     """Half the digits: large networks train in 0.6 times the time."""
     return matrix.astype(np.float32)
 
+
+_SCALED = (TARGET_TRANSFORMATION, SCALING, IMPUTATION)
+"""Hyperparameters of the preprocessing of these regressors."""
 
 svm = Flow(
     name="svm",
@@ -91,6 +128,20 @@ svm = Flow(
     openml=(8317, 7707),
     beyond_openml=(SCALING.name,),
     most_rows=5000,  # time grows with the square of the rows: minutes for 10,000
+)
+svm_regressor = Flow(
+    name="svm_regressor",
+    title=svm.title,
+    task_type=REGRESSION,
+    hyperparameters=(
+        # Epsilon, the error that costs nothing, is in standard deviations of the target.
+        Number("C", 2**-5, 2.0**10, log=True, default=1.0),
+        Number("epsilon", 1e-3, 1.0, log=True, default=0.1),
+        Number("gamma", 2**-15, 2.0**3, log=True, default=0.1),
+        *_SCALED,
+    ),
+    estimator=_svm_regressor,
+    most_rows=svm.most_rows,
 )
 logistic_regression = Flow(
     name="logistic_regression",
@@ -121,31 +172,44 @@ sgd = Flow(
     ),
     estimator=_sgd,
 )
+_NEIGHBORS = (
+    Number("n_neighbors", 1, 100, log=True, default=5),
+    Choice("weights", ("uniform", "distance"), default="uniform"),
+    Choice("metric", ("euclidean", "manhattan"), default="euclidean"),
+)
 k_nearest_neighbors = Flow(
     name="k_nearest_neighbors",
     title="k-nearest neighbours",
-    hyperparameters=(
-        Number("n_neighbors", 1, 100, log=True, default=5),
-        Choice("weights", ("uniform", "distance"), default="uniform"),
-        Choice("metric", ("euclidean", "manhattan"), default="euclidean"),
-        SCALING,
-        IMPUTATION,
-    ),
+    hyperparameters=(*_NEIGHBORS, SCALING, IMPUTATION),
     estimator=_k_nearest_neighbors,
     rows_needed=lambda values: values["n_neighbors"],
+)
+k_nearest_neighbors_regressor = Flow(
+    name="k_nearest_neighbors_regressor",
+    title=k_nearest_neighbors.title,
+    task_type=REGRESSION,
+    hyperparameters=(*_NEIGHBORS, *_SCALED),
+    estimator=_k_nearest_neighbors_regressor,
+    rows_needed=k_nearest_neighbors.rows_needed,
+)
+_NETWORK = (
+    Choice("activation", ("relu", "tanh"), default="relu"),
+    Number("alpha", 1e-7, 1.0, log=True, default=1e-4),
+    Number("hidden_layers", 1, 3, default=1),
+    Number("hidden_units", 8, 256, log=True, default=100),
+    Number("learning_rate_init", 1e-4, 1e-1, log=True, default=1e-3),
+    Choice("early_stopping", (False, True), default=False),
 )
 mlp = Flow(
     name="mlp",
     title="Multilayer perceptron",
-    hyperparameters=(
-        Choice("activation", ("relu", "tanh"), default="relu"),
-        Number("alpha", 1e-7, 1.0, log=True, default=1e-4),
-        Number("hidden_layers", 1, 3, default=1),
-        Number("hidden_units", 8, 256, log=True, default=100),
-        Number("learning_rate_init", 1e-4, 1e-1, log=True, default=1e-3),
-        Choice("early_stopping", (False, True), default=False),
-        SCALING,
-        IMPUTATION,
-    ),
+    hyperparameters=(*_NETWORK, SCALING, IMPUTATION),
     estimator=_mlp,
+)
+mlp_regressor = Flow(
+    name="mlp_regressor",
+    title=mlp.title,
+    task_type=REGRESSION,
+    hyperparameters=(*_NETWORK, *_SCALED),
+    estimator=_mlp_regressor,
 )

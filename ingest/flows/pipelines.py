@@ -6,6 +6,7 @@ preprocessor of the features, each with hyperparameters of its own. Ranges are a
 narrower, so that a trial takes seconds, the comment says so.
 
 All of them are optional: a configuration that makes none is the flow's own, with the flow's own pipeline.
+Regressors have none of these decisions yet.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, Flow
 from warehouse.vocabulary.parameters import Choice, Number, Value
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 PREPROCESSOR = "preprocessor"
 NO_PREPROCESSOR = "none"
@@ -194,7 +196,12 @@ def further_decisions(flow: Flow) -> tuple[Number | Choice, ...]:
 
 
 def knowing_preprocessing(flow: Flow) -> Flow:
-    """The flow whose configurations may make decisions of preprocessing; its space is as before."""
+    """The flow whose configurations may make decisions of preprocessing; its space is as before.
+
+    A regressor is returned as it is.
+    """
+    if flow.task_type != CLASSIFICATION:
+        return flow
     further = further_decisions(flow)
     weighed = any(parameter.name == CLASS_WEIGHT.name for parameter in flow.hyperparameters)
     forbidden = [
@@ -203,7 +210,7 @@ def knowing_preprocessing(flow: Flow) -> Flow:
         for strategy in ("oversampling", "undersampling")
         if weighed
     ]
-    return replace(flow, further=further, forbidden=(*flow.forbidden, *forbidden))
+    return replace(flow, further=(*flow.further, *further), forbidden=(*flow.forbidden, *forbidden))
 
 
 def with_preprocessing(flow: Flow) -> Flow:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from warehouse.support.errors import UnusableDataset
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 if TYPE_CHECKING:
     from sklearn.base import TransformerMixin
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 Encoding = Literal["indicators", "ordinal", "target", "codes", "codes of 254"]
 """How an estimator is given categories: as columns of their own (`indicators`), as numbers in alphabetical
-order (`ordinal`), as the mean of each class within them (`target`), or as integer codes, because it handles
-categories itself; some such estimators take no more than 254 of them."""
+order (`ordinal`), as the share of each class or the mean of the numeric target within them (`target`), or as
+integer codes, because it handles categories itself; some such estimators take no more than 254 of them."""
 NATIVE = ("codes", "codes of 254")
 """Encodings for estimators that handle categories themselves."""
 
@@ -43,18 +44,22 @@ def preprocessor(
     encoding: Encoding,
     imputation: str | None,
     scaling: str = "none",
+    knots: int | None = None,
+    task_type: TaskType = CLASSIFICATION,
     seed: int = 0,
 ) -> ColumnTransformer:
     """Imputation, encoding and scaling for the columns of a dataset.
 
     Categories and booleans come first, where a missing value is a category of its own. As indicators, a
-    column of more than `FEW_CATEGORIES` becomes the mean of each class within its category instead
-    (Micci-Barreca 2001, cross-fitted). Numbers and dates, as parts, are imputed by `imputation` (`flagged` is
-    the median with a column beside it that says where it was put; None leaves them missing for estimators
-    that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a normal distribution by
-    ranks), `minmax` (to 0 to 1), `robust` (median 0, quartiles 1 apart), `normalize` (each row to length 1)
-    or `none`. Numbers beyond `MOST` count as this one. Text becomes tf-idf weights, or zeros where no text
-    has a term; constant and identifier-like columns are left out.
+    column of more than `FEW_CATEGORIES` becomes the share of each class, or the mean of the numeric target,
+    within its category instead (Micci-Barreca 2001, cross-fitted). Numbers and dates, as parts, are imputed
+    by `imputation` (`flagged` is the median with a column beside it that says where it was put; None leaves
+    them missing for estimators that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a
+    normal distribution by ranks), `minmax` (to 0 to 1), `robust` (median 0, quartiles 1 apart), `normalize`
+    (each row to length 1) or `none`. With `knots`, each becomes a basis of cubic splines with so many knots
+    at its quantiles; the splines are constant beyond the range of the training rows, so that no sum of them
+    explodes there. Numbers beyond `MOST` count as this one. Text becomes tf-idf weights, or zeros where no
+    text has a term; constant and identifier-like columns are left out.
 
     Raises:
         BadInput: no column is left.
@@ -68,6 +73,7 @@ def preprocessor(
         Normalizer,
         QuantileTransformer,
         RobustScaler,
+        SplineTransformer,
         StandardScaler,
     )
 
@@ -92,6 +98,10 @@ def preprocessor(
             steps.append(SimpleImputer(strategy=strategy, keep_empty_features=True, add_indicator=flagged))
         if scaling != "none":
             steps.append(scalers[scaling]())
+        if knots is not None:
+            steps.append(
+                SplineTransformer(knots, knots="quantile", extrapolation="constant", include_bias=False)
+            )
         return make_pipeline(*steps)
 
     refuse_without_features(roles)
@@ -99,7 +109,7 @@ def preprocessor(
     for name, role in roles.items():
         columns[role].append(name)
     parts: list[tuple[str, Any, Any]] = [
-        *_category_parts(category_columns(roles), encoding, scaling, seed),
+        *_category_parts(category_columns(roles), encoding, scaling, task_type, seed),
         ("numeric", numbers(FunctionTransformer(as_floats)), columns[Role.numeric]),
         ("date", numbers(FunctionTransformer(date_parts)), columns[Role.date]),
     ]
@@ -122,9 +132,9 @@ def category_columns(roles: Mapping[str, Role]) -> list[str]:
 
 
 def _category_parts(
-    names: list[str], encoding: Encoding, scaling: str, seed: int
+    names: list[str], encoding: Encoding, scaling: str, task_type: TaskType, seed: int
 ) -> list[tuple[str, Any, Any]]:
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import (
         FunctionTransformer,
@@ -145,9 +155,12 @@ def _category_parts(
         )
         return [("categorical", make_pipeline(labels, codes), names)]
     indicators = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     scaled = [] if scaling == "none" else [StandardScaler()]
-    means = [TargetEncoder(cv=folds), *scaled]
+    if task_type == CLASSIFICATION:
+        encoder = TargetEncoder(cv=StratifiedKFold(5, shuffle=True, random_state=seed))
+    else:
+        encoder = TargetEncoder(target_type="continuous", cv=KFold(5, shuffle=True, random_state=seed))
+    means = [encoder, *scaled]
     if encoding == "target":
         return [("categorical", make_pipeline(labels, *means), names)]
     if encoding == "ordinal":

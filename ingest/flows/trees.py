@@ -1,24 +1,46 @@
-"""Trees and forests. Ranges of the forest: van Hoof's thesis (OpenML flows 6969 and 8315)."""
+"""Trees and forests. Ranges of the forest: van Hoof's thesis (OpenML flows 6969 and 8315).
+
+Regressors look at all features at every split by default, as in scikit-learn (Geurts, Ernst and Wehenkel
+2006 recommend it for extra trees).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, Flow, Make
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, TARGET_TRANSFORMATION, Flow, Make
 from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+
+LEAVES = (
+    Number("min_samples_leaf", 1, 20, default=1),
+    Number("min_samples_split", 2, 20, default=2),
+)
+"""Rows that a leaf and a split of a tree have at least."""
+CRITERION = Choice("criterion", ("gini", "entropy"), default="gini")
 
 
 def _forest_space(*, bootstrap: bool) -> tuple[Number | Choice, ...]:
     return (
         Choice("bootstrap", (True, False), default=bootstrap),
-        Choice("criterion", ("gini", "entropy"), default="gini"),
+        CRITERION,
         Number("max_features", 0.04, 0.90, default=0.3),
-        Number("min_samples_leaf", 1, 20, default=1),
-        Number("min_samples_split", 2, 20, default=2),
+        *LEAVES,
         CLASS_WEIGHT,
+        IMPUTATION,
+    )
+
+
+def _regression_forest_space(*, bootstrap: bool) -> tuple[Number | Choice, ...]:
+    return (
+        Choice("bootstrap", (True, False), default=bootstrap),
+        Number("max_features", 0.04, 1.0, default=1.0),
+        *LEAVES,
+        TARGET_TRANSFORMATION,
         IMPUTATION,
     )
 
@@ -44,6 +66,24 @@ def _decision_tree(make: Make) -> ClassifierMixin:
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(**_weighted(make))
+
+
+def _random_forest_regressor(make: Make) -> RegressorMixin:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(n_estimators=100, random_state=make.seed, **make.values)
+
+
+def _extra_trees_regressor(make: Make) -> RegressorMixin:
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    return ExtraTreesRegressor(n_estimators=100, random_state=make.seed, **make.values)
+
+
+def _decision_tree_regressor(make: Make) -> RegressorMixin:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(random_state=make.seed, **make.values)
 
 
 # `auto` was the old name of the square root of the number of features.
@@ -72,11 +112,10 @@ decision_tree = Flow(
     name="decision_tree",
     title="Decision tree",
     hyperparameters=(
-        Choice("criterion", ("gini", "entropy"), default="gini"),
+        CRITERION,
         Number("max_depth", 1, 30, default=30),
         Number("max_features", 0.04, 1.0, default=1.0),
-        Number("min_samples_leaf", 1, 20, default=1),
-        Number("min_samples_split", 2, 20, default=2),
+        *LEAVES,
         CLASS_WEIGHT,
         IMPUTATION,
     ),
@@ -85,4 +124,31 @@ decision_tree = Flow(
     beyond_openml=(CLASS_WEIGHT.name,),
     fixed=_FIXED,
     renamed=_OLD_MAX_FEATURES,
+)
+random_forest_regressor = Flow(
+    name="random_forest_regressor",
+    title=random_forest.title,
+    task_type=REGRESSION,
+    hyperparameters=_regression_forest_space(bootstrap=True),
+    estimator=_random_forest_regressor,
+)
+extra_trees_regressor = Flow(
+    name="extra_trees_regressor",
+    title=extra_trees.title,
+    task_type=REGRESSION,
+    hyperparameters=_regression_forest_space(bootstrap=False),
+    estimator=_extra_trees_regressor,
+)
+decision_tree_regressor = Flow(
+    name="decision_tree_regressor",
+    title=decision_tree.title,
+    task_type=REGRESSION,
+    hyperparameters=(
+        Number("max_depth", 1, 30, default=30),
+        Number("max_features", 0.04, 1.0, default=1.0),
+        *LEAVES,
+        TARGET_TRANSFORMATION,
+        IMPUTATION,
+    ),
+    estimator=_decision_tree_regressor,
 )

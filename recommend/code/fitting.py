@@ -21,7 +21,7 @@ from ingest.flows import get_flow
 from ingest.flows.balancing import Balanced
 from ingest.flows.boosters import PATIENCE, Booster
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
-from ingest.flows.lenient import Lenient, for_classes
+from ingest.flows.lenient import Lenient
 from ingest.flows.margins import in_single_precision
 from ingest.flows.preprocessing import as_text, category_columns
 from ingest.flows.terms import vectorizer
@@ -310,7 +310,7 @@ def _classifier(fitting: Fitting, classifier: Any) -> Call:
         halved = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
         return Call("make_pipeline", [halved, _classifier(fitting, classifier.steps[1][1])])
     if isinstance(classifier, Lenient):
-        classifier = for_classes(classifier.classifier, fitting.dataset.target.to_numpy())
+        classifier = classifier.adapted(fitting.dataset.target.to_numpy())
     return fitting.imports.call(classifier)
 
 

@@ -11,7 +11,8 @@ from ingest.reading.column_types.roles import Role
 
 def where_installed(names: Iterable[str]) -> list[str]:
     """Those of the flows or libraries whose package is there: XGBoost may be missing."""
-    return [name for name in names if name != "xgboost" or find_spec(name) is not None]
+    there = find_spec("xgboost") is not None
+    return [name for name in names if there or not name.startswith("xgboost")]
 
 
 def numbers(rows: int = 200, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:

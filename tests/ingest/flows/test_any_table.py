@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.flows import FLOWS
+from ingest.flows import FLOWS, flows_of
+from ingest.flows.base import TARGET_TRANSFORMATION
 from ingest.reading.new_rows import Columns
 from tests.ingest.flows.small_data import where_installed
 from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 ROWS = 40
 TRAINED_ON = 30
@@ -97,7 +99,19 @@ classes = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("name", where_installed(FLOWS))
+targets = st.sampled_from(
+    [
+        ORDINARY,
+        np.where(np.arange(ROWS) % 2, 0.0, np.exp(20 * ORDINARY)),  # mostly zeros, and a long tail
+        np.full(ROWS, 3.0),
+        1e12 + np.arange(ROWS) % 3,
+        -1e-12 * np.arange(ROWS),
+    ]
+)
+"""Numbers to predict."""
+
+
+@pytest.mark.parametrize("name", where_installed(flows_of(CLASSIFICATION)))
 @given(tables, classes)
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_a_table_that_is_read_is_fitted_and_predicted(name: str, frame: pd.DataFrame, y: np.ndarray) -> None:
@@ -120,3 +134,21 @@ def test_a_table_that_is_read_is_fitted_and_predicted(name: str, frame: pd.DataF
         assert scores is not None
         assert np.isfinite(scores(features)).all()
         assert np.isfinite(scores(later)).all()
+
+
+@pytest.mark.parametrize("name", where_installed(flows_of(REGRESSION)))
+@given(tables, targets, st.sampled_from(TARGET_TRANSFORMATION.choices))
+@settings(max_examples=15, deadline=None, derandomize=True)
+def test_a_table_with_numbers_to_predict_is_fitted_and_predicted(
+    name: str, frame: pd.DataFrame, y: np.ndarray, transformation: str
+) -> None:
+    frame = frame.assign(x=ORDINARY)
+    columns, features = Columns.read_first(frame)
+    flow = FLOWS[name]
+    quick = QUICK.get(name.removesuffix("_regressor"), {})
+    values = flow.default() | quick | {"target_transformation": transformation}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipeline = flow.pipeline(values, columns.roles).fit(features.iloc[:TRAINED_ON], y[:TRAINED_ON])
+        assert np.isfinite(pipeline.predict(features)).all()
+        assert np.isfinite(pipeline.predict(columns.read(frame))).all()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.flows.boosters import PATIENCE, Booster, validation_share
+from ingest.flows.boosters import PATIENCE, BoosterClassifier, validation_share
 from ingest.running.resampling import hold_out
 from tests.cases import each
 from tests.ingest.flows.small_data import numbers, where_installed
@@ -16,16 +16,16 @@ SMALL_LEAVES = {"lightgbm": {"min_child_samples": 1}, "xgboost": {}, "catboost":
 every_library = each("library", where_installed(TREES))
 
 
-def booster(library: str, trees: int = 20, *, rate: float = 0.3, **options: Any) -> Booster:
+def booster(library: str, trees: int = 20, *, rate: float = 0.3, **options: Any) -> BoosterClassifier:
     settings = {TREES[library]: trees, "learning_rate": rate, **SMALL_LEAVES[library]}
-    return Booster(library, settings | options.pop("settings", {}), **options)
+    return BoosterClassifier(library, settings | options.pop("settings", {}), **options)
 
 
 def log_loss(probabilities: np.ndarray, codes: np.ndarray) -> float:
     return float(-np.log(probabilities[np.arange(len(codes)), codes]).mean())
 
 
-def rounds_kept(fitted: Booster) -> int:
+def rounds_kept(fitted: BoosterClassifier) -> int:
     """Trees (of one class) that the library predicts with."""
     model = fitted.model_
     if fitted.library == "lightgbm":
@@ -33,7 +33,7 @@ def rounds_kept(fitted: Booster) -> int:
     return int(model.best_iteration) + 1 if fitted.library == "xgboost" else int(model.tree_count_)
 
 
-def after_rounds(fitted: Booster, rounds: int, X: np.ndarray) -> np.ndarray:
+def after_rounds(fitted: BoosterClassifier, rounds: int, X: np.ndarray) -> np.ndarray:
     """What the first trees of a booster predict."""
     if fitted.library == "lightgbm":
         return fitted.model_.predict_proba(X, num_iteration=rounds)

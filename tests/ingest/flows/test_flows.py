@@ -10,15 +10,16 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from ingest.flows import FLOWS, find_flow, get_flow, installed_flows
+from ingest.flows import FLOWS, find_flow, flow_for, flows_of, get_flow, installed_flows
 from ingest.flows.design import sobol_design
 from ingest.parameter_names import plain_parameter_name
 from ingest.reading.column_types.roles import Role
-from ingest.reading.datasets import load_dataset
+from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.formats.typed_tables import read_typed_table
 from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,6 +41,14 @@ def mixed_frame(rows: int = 60) -> pd.DataFrame:
     ).astype({"member": "object"})
     frame.loc[::7, ["amount", "colour", "member", "since", "remark"]] = None
     return frame
+
+
+def mixed_dataset(task_type: TaskType) -> Dataset:
+    """The mixed frame with classes or numbers to predict."""
+    frame = mixed_frame()
+    if task_type == REGRESSION:
+        frame["label"] = np.exp(frame["amount"].fillna(0.0))
+    return load_dataset(frame, target="label")
 
 
 @each(
@@ -72,19 +81,50 @@ def test_every_flow_is_found_by_its_name_its_key_and_its_openml_ids_alone() -> N
 
 @each("name", where_installed(FLOWS))
 def test_every_flow_fits_every_kind_of_column(name: str) -> None:
-    dataset = load_dataset(mixed_frame(), target="label")
     flow = get_flow(name)
+    dataset = mixed_dataset(flow.task_type)
     for values in sobol_design(flow, 2):
         pipeline = flow.pipeline(values, dataset.roles)
         with threadpool_limits(1):
-            pipeline.fit(dataset.features, dataset.target)
-        unseen = dataset.features.assign(colour="violet")
-        assert set(pipeline.predict(unseen)) <= {"no", "yes"}
+            pipeline.fit(dataset.features, dataset.target.to_numpy())
+        predicted = pipeline.predict(dataset.features.assign(colour="violet"))
+        if flow.task_type == CLASSIFICATION:
+            assert set(predicted) <= {"no", "yes"}
+        else:
+            assert predicted.shape == (60,)
+            assert np.isfinite(predicted).all()
+
+
+def test_each_flow_has_one_task_type() -> None:
+    assert flows_of(CLASSIFICATION) | flows_of(REGRESSION) == FLOWS
+    assert not set(flows_of(CLASSIFICATION)) & set(flows_of(REGRESSION))
+
+
+@each(
+    ("name", "task_type", "found"),
+    [
+        ("lightgbm", REGRESSION, "lightgbm_regressor"),
+        ("lightgbm_regressor", CLASSIFICATION, "lightgbm"),
+        ("6969", REGRESSION, "random_forest_regressor"),
+        ("ridge", REGRESSION, "ridge"),
+        ("svm", CLASSIFICATION, "svm"),
+    ],
+)
+def test_flow_for_a_task_type_is_that_of_the_same_algorithm(
+    name: str, task_type: TaskType, found: str
+) -> None:
+    assert flow_for(name, task_type).name == found
+
+
+def test_algorithm_without_a_flow_for_the_task_type_is_refused_with_those_that_have_one() -> None:
+    with pytest.raises(BadInput, match=r"Logistic regression does no regression; flows that do are ridge,"):
+        flow_for("logistic_regression", REGRESSION)
 
 
 def test_missing_package_is_one_line_that_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xgboost", None)
     assert "xgboost" not in installed_flows()
+    assert "xgboost_regressor" not in installed_flows(REGRESSION)
     with pytest.raises(BadInput) as caught:
         get_flow("xgboost").pipeline({}, {"x": Role.numeric})
     assert str(caught.value) == "XGBoost needs the package xgboost: pip install 'headstart[xgboost]'"

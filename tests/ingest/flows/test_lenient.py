@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neural_network import MLPClassifier
 
-from ingest.flows.lenient import Lenient, for_classes
+from ingest.flows.lenient import LenientClassifier
 from tests.cases import each
 
 
@@ -13,7 +13,7 @@ def test_training_stops_early_where_validation_rows_can_have_each_class(
     sizes: list[int], stops: bool
 ) -> None:
     network = MLPClassifier(early_stopping=True)
-    assert for_classes(network, np.repeat(np.arange(len(sizes)), sizes)).early_stopping is stops
+    assert LenientClassifier(network).adapted(np.repeat(np.arange(len(sizes)), sizes)).early_stopping is stops
     assert network.early_stopping
 
 
@@ -24,7 +24,7 @@ def test_a_column_without_a_value_says_nothing() -> None:
     X[:, 1] += np.where(rng.random(60) < 0.3, np.nan, y)
     boosted = HistGradientBoostingClassifier(random_state=0, max_iter=5, early_stopping=False)
     empty = np.full((60, 1), np.nan)
-    fitted = Lenient(boosted).fit(np.hstack([X, empty]), y)
+    fitted = LenientClassifier(boosted).fit(np.hstack([X, empty]), y)
     expected = boosted.fit(X, y).predict_proba(X)
     for values in (empty, empty * 0 + 7.0):
         np.testing.assert_array_equal(fitted.predict_proba(np.hstack([X, values])), expected)

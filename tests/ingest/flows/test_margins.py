@@ -110,7 +110,7 @@ def test_network_has_the_given_layers_of_the_given_width_in_single_precision() -
     frame, roles = as_frame(X)
     with threadpool_limits(1):
         pipeline = mlp.pipeline({"hidden_layers": 2, "hidden_units": 8}, roles).fit(frame, codes)
-    weights = pipeline["classifier"][-1].classifier_.coefs_
+    weights = pipeline["classifier"][-1].estimator_.coefs_
     assert [(layer.shape, layer.dtype) for layer in weights] == [
         ((3, 8), np.float32),
         ((8, 8), np.float32),

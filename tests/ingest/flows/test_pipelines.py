@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ingest.flows import FLOWS, get_flow, with_preprocessing
+from ingest.flows import flows_of, get_flow, with_preprocessing
 from ingest.flows.balancing import balanced_rows
 from ingest.flows.pipelines import UNFIT
 from ingest.keys import setup_of
@@ -15,9 +15,10 @@ from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
 from tests.ingest.flows.test_flows import mixed_frame
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION
 
 
-@each("name", where_installed(FLOWS))
+@each("name", where_installed(flows_of(CLASSIFICATION)))
 def test_default_of_the_wide_flow_is_that_of_the_narrow_one_with_the_same_setup(name: str) -> None:
     narrow, wide = get_flow(name), with_preprocessing(get_flow(name))
     assert wide.default() == narrow.default()
@@ -26,7 +27,7 @@ def test_default_of_the_wide_flow_is_that_of_the_narrow_one_with_the_same_setup(
     assert setup_of(decoded) == setup_of(Configuration(name, narrow.default()))
 
 
-@each("name", where_installed(FLOWS))
+@each("name", where_installed(flows_of(CLASSIFICATION)))
 def test_default_builds_the_same_steps(name: str) -> None:
     dataset = load_dataset(mixed_frame(), target="label")
     pipelines = [
