@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,17 +13,12 @@ from ingest.flows.preprocessing import MOST
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
+from ingest.running.scorer import scorer_of
 from recommend.explaining import dependence
 from recommend.explaining.known_sizes import Outside
-from recommend.ranking.class_target import IMBALANCED
+from recommend.ranking.target_kinds import CautionKind, target_kind
 from warehouse.support.arrays import Flags, Positions
 
-CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
-
-FEW_ROWS = 500
-"""Number of rows below which a caution mentions chance; set by hand."""
-RARE = 10
-"""With fewer rows a class is missing from some of ten folds."""
 LEAKED = 0.1
 """A suspicious column leaves at most this share of the errors of always saying the largest class.
 
@@ -48,7 +42,7 @@ class Caution:
 
 
 def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -> list[Caution]:
-    """Cautions about a dataset with classes, the most serious first.
+    """Cautions about a dataset, the most serious first.
 
     Args:
         outside: its sizes outside of the known datasets' range.
@@ -61,8 +55,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
         *(Caution("dependence", text) for text in dependence.in_words(dataset)),
         *_unmeasured(dataset, trials),
         *_names(dataset),
-        *_imbalance(dataset),
-        *_few_rows(dataset),
+        *(Caution(kind, text) for kind, text in target_kind(dataset).cautions()),
         *map(_beyond, outside),
     ]
 
@@ -84,18 +77,17 @@ def rows_looked_at(n: int) -> Positions:
     return np.random.default_rng(0).permutation(n)[:_ROWS_LOOKED_AT]
 
 
-def share_left(column: pd.Series, target: pd.Series) -> float:
-    """Share of the errors of always saying the largest class that remain when one column is known.
+def share_left(column: pd.Series, strata: Positions) -> float:
+    """Share of the errors of always saying the largest stratum that remain when one column is known.
 
-    A nearest-neighbour rule on one column: every second row votes for its class at its value; the other rows
-    are classified by the votes at the nearest value (for categories, at the same value). 1 if the column says
+    A nearest-neighbour rule on one column: every second row votes for its stratum at its value; the other
+    rows are told by the votes at the nearest value (for categories, at the same value). 1 if the column says
     nothing, or if too few errors are made to tell.
 
     Args:
         column: (n,) a feature, numbers or dates or categories.
-        target: (n,) classes.
+        strata: (n,) classes, or quantile bins of a number (`ingest.running.scorer.Scorer.strata`).
     """
-    classes = target.cat.codes.to_numpy()
     is_ordered = pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_dtype(column.dtype)
     if is_ordered:
         x = column.astype("int64" if pd.api.types.is_datetime64_dtype(column.dtype) else float).to_numpy()
@@ -103,10 +95,10 @@ def share_left(column: pd.Series, target: pd.Series) -> float:
     else:
         x = pd.factorize(column)[0].astype(float)
     values, place = np.unique(x[::2], return_inverse=True)
-    votes = np.zeros((len(values), int(classes.max()) + 1))
-    np.add.at(votes, (place, classes[::2]), 1)
+    votes = np.zeros((len(values), int(strata.max()) + 1))
+    np.add.at(votes, (place, strata[::2]), 1)
     usual = int(votes.sum(axis=0).argmax())
-    asked, truth = x[1::2], classes[1::2]
+    asked, truth = x[1::2], strata[1::2]
     errors = int((truth != usual).sum())
     if errors < _FEWEST_ERRORS:
         return 1.0
@@ -151,19 +143,24 @@ def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | N
 def _leaks(dataset: Dataset) -> Iterator[Caution]:
     rows = rows_looked_at(len(dataset.target))
     features, target = dataset.features.iloc[rows], dataset.target.iloc[rows]
+    kind, strata = target_kind(dataset), scorer_of(dataset).strata(target)
     for name in features.columns:
         role = dataset.roles[str(name)]
         if role in NOT_LEARNED_FROM:
             continue
         column = features[name]
-        left = 1.0 if role is Role.text else share_left(column, target)
+        left = 1.0 if role is Role.text else share_left(column, strata)
         if left <= LEAKED:
             yield Caution(
                 "leakage",
-                f"{str(name)!r} alone tells nearly every class ({1 - left:.0%} of the errors of always "
-                f"predicting {dataset.majority[0]!r} vanish): drop it unless it is known when you predict",
+                f"{str(name)!r} alone tells nearly {kind.told(1 - left)}: drop it unless it is known when you"
+                " predict",
             )
-        elif (told := class_of_gaps(column.isna().to_numpy(), target)) and told[2] <= LEAKED:
+        elif (
+            dataset.n_classes
+            and (told := class_of_gaps(column.isna().to_numpy(), target))
+            and told[2] <= LEAKED
+        ):
             label, has_value, _ = told
             yield Caution(
                 "leakage",
@@ -230,33 +227,6 @@ def _is_numbering(values: np.ndarray) -> bool:
         return False
     steps = np.diff(values)
     return bool((steps > 0).all() or (steps < 0).all())
-
-
-def _imbalance(dataset: Dataset) -> Iterator[Caution]:
-    label, share = dataset.majority
-    if share >= IMBALANCED:
-        yield Caution(
-            "imbalance",
-            f"{share:.1%} of the rows are of class {label!r}: always predicting it is as accurate, so look "
-            f"at AUC or at the recall of rare classes, too",
-        )
-
-
-def _few_rows(dataset: Dataset) -> Iterator[Caution]:
-    counts = dataset.target.value_counts()
-    rare = counts[counts < RARE]
-    if len(rare):
-        named = ", ".join(f"{str(label)!r} ({count})" for label, count in rare.iloc[:3].items())
-        more = f" and {len(rare) - 3} more" if len(rare) > 3 else ""
-        yield Caution("few_rows", f"classes with very few rows: {named}{more}")
-    rows = len(dataset.target)
-    if rows < FEW_ROWS:
-        # Half of the width of an 80 % interval of a share of n rows: 1.28 sqrt(p (1 - p) / n), at p = 0.8.
-        yield Caution(
-            "few_rows",
-            f"{rows:,} rows: chance alone moves a measured accuracy of 0.80 by "
-            f"{1.28 * (0.16 / rows) ** 0.5:.3f} up or down, so small differences mean nothing",
-        )
 
 
 _SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOfClasses": "classes"}

@@ -1,8 +1,8 @@
 """Signs that the rows of a dataset are not independent: ordered in time, or in groups.
 
-Notation: n rows; a column has m different values; `counts` (m, k) rows by value, in order, and class. Two
-rows agree where their classes are equal; the excess of an agreement is how far it is from chance (0) to
-always (1), as in Cohen's kappa.
+Notation: n rows; a column has m different values; `counts` (m, k) rows by value, in order, and class (of a
+number: its quantile bin). Two rows agree where their classes are equal; the excess of an agreement is how far
+it is from chance (0) to always (1), as in Cohen's kappa.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import pandas as pd
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import Kind, SplitBy
+from ingest.running.scorer import scorer_of
+from recommend.ranking.target_kinds import target_kind
 from warehouse.support.arrays import Floats, Positions
 
 FEWEST_TIMES = 10
@@ -55,7 +57,7 @@ class Sign:
 
 def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
     """Candidates for a column to split by: at most one time and one group."""
-    classes = dataset.target.cat.codes.to_numpy().astype(np.intp)
+    classes, alike = scorer_of(dataset).strata(dataset.target), target_kind(dataset).alike
     chance = float((np.bincount(classes) ** 2).sum() / len(classes) ** 2)
     columns = {str(name): column for name, column in dataset.features.items()}
     words = {name: _words(name) for name in columns}
@@ -63,19 +65,19 @@ def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
     for name, column in columns.items():
         role, last = dataset.roles[name], ["", *words[name]][-1]
         if role is Role.date or (last in _TIMES and pd.api.types.is_numeric_dtype(column.dtype)):
-            times.append(_time(column, name, words[name], classes, chance))
+            times.append(_time(column, name, words[name], classes, chance, alike))
         elif last in _GROUPS:
             named.append(_named_group(column, name))
         elif role not in (Role.constant, Role.text):
             others.append((column, name))
-    groups = named if any(named) else [_block(*other, classes, chance) for other in others]
+    groups = named if any(named) else [_block(*other, classes, chance, alike) for other in others]
     for signs in (times, groups):
         yield from sorted(filter(None, signs), key=lambda sign: -sign.strength)[:1]
 
 
 def in_words(dataset: Dataset) -> list[str]:
     """The signs as sentences without full stops; none if the dataset is already split by a column."""
-    if dataset.split is not None or not dataset.n_classes:
+    if dataset.split is not None:
         return []
     why: dict[Kind, str] = {
         "time": "a random split learns from later rows; to predict the future, give",
@@ -87,7 +89,9 @@ def in_words(dataset: Dataset) -> list[str]:
     ]
 
 
-def _time(column: pd.Series, name: str, words: list[str], classes: Positions, chance: float) -> Sign | None:
+def _time(
+    column: pd.Series, name: str, words: list[str], classes: Positions, chance: float, alike: str
+) -> Sign | None:
     """The sign of a time: rows are in its order, or (for dates) neighbours in time share their class."""
     is_date = pd.api.types.is_datetime64_dtype(column.dtype)
     if set(words) & _OF_BIRTH or column.hasnans:
@@ -103,7 +107,7 @@ def _time(column: pd.Series, name: str, words: list[str], classes: Positions, ch
         order = np.argsort(values, kind="stable")
         agrees = float((classes[order][1:] == classes[order][:-1]).mean())
         if values[order[0]] != values[order[-1]] and _is_beyond(agrees, chance, len(order)):
-            seen = f"rows of nearly the same {name!r} have the same class ({agrees:.0%} of them, by chance"
+            seen = f"rows of nearly the same {name!r} have {alike} ({agrees:.0%} of them, by chance"
             return Sign(by, f"{seen} {chance:.0%})", agrees)
     return None
 
@@ -117,7 +121,7 @@ def _named_group(column: pd.Series, name: str) -> Sign | None:
     return Sign(SplitBy("group", name), seen, float(_in_blocks(_values(column))))
 
 
-def _block(column: pd.Series, name: str, classes: Positions, chance: float) -> Sign | None:
+def _block(column: pd.Series, name: str, classes: Positions, chance: float, alike: str) -> Sign | None:
     """The sign of blocks of equal values whose rows share their class more often than neighbours do."""
     values = _values(column)
     if not _in_blocks(values[:_HEAD]) or not _in_blocks(values) or column.hasnans:
@@ -134,7 +138,7 @@ def _block(column: pd.Series, name: str, classes: Positions, chance: float) -> S
         return None
     if is_number and within - chance < 2 * (_agreement_of_neighbours(counts) - chance):
         return None
-    seen = f"rows with the same {name!r} stand together and have the same class ({within:.0%} of them, by"
+    seen = f"rows with the same {name!r} stand together and have {alike} ({within:.0%} of them, by"
     return Sign(SplitBy("group", name), f"{seen} chance {chance:.0%})", within)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ingest.reading.datasets import Dataset
 from recommend.ranking.performance_forecast import PerformanceForecast
@@ -14,6 +15,10 @@ from warehouse.vocabulary.task_types import CLASSIFICATION
 
 IMBALANCED = 0.9
 """Share of the largest class from which accuracy says little: always predicting it is nearly as accurate."""
+FEW_ROWS = 500
+"""Number of rows below which a caution mentions chance; set by hand."""
+RARE = 10
+"""With fewer rows a class is missing from some of ten folds."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,36 @@ class ClassTarget:
     defaults: ClassVar[tuple[str, ...]] = ("lightgbm", "catboost", "random_forest", "logistic_regression")
 
     predicted: ClassVar[str] = "the probabilities that they predict"
+
+    alike: ClassVar[str] = "the same class"
+
+    def told(self, share: float) -> str:
+        label = self.dataset.majority[0]
+        return f"every class ({share:.0%} of the errors of always predicting {label!r} vanish)"
+
+    def cautions(self) -> Iterator[tuple[Literal["imbalance", "few_rows"], str]]:
+        """Imbalance, rare classes, and what chance does to an accuracy."""
+        label, share = self.dataset.majority
+        if share >= IMBALANCED:
+            yield (
+                "imbalance",
+                f"{share:.1%} of the rows are of class {label!r}: always predicting it is as accurate, so "
+                f"look at AUC or at the recall of rare classes, too",
+            )
+        counts = self.dataset.target.value_counts()
+        rare = counts[counts < RARE]
+        if len(rare):
+            named = ", ".join(f"{str(label)!r} ({count})" for label, count in rare.iloc[:3].items())
+            more = f" and {len(rare) - 3} more" if len(rare) > 3 else ""
+            yield "few_rows", f"classes with very few rows: {named}{more}"
+        rows = len(self.dataset.target)
+        if rows < FEW_ROWS:
+            # Half of the width of an 80 % interval of a share p = 0.8 of n rows: 1.28 sqrt(p (1 - p) / n).
+            yield (
+                "few_rows",
+                f"{rows:,} rows: chance alone moves a measured accuracy of 0.80 by "
+                f"{1.28 * (0.16 / rows) ** 0.5:.3f} up or down, so small differences mean nothing",
+            )
 
     def page_facts(self) -> dict[str, str]:
         return {"classes": f"{self.dataset.n_classes:,}", "largest class": f"{self.dataset.majority[1]:.1%}"}

@@ -32,6 +32,7 @@ from recommend.ranking.dataset_runs import (
 )
 from recommend.ranking.task import RankingTask
 from warehouse.questions.queries import RunTable
+from warehouse.questions.sampling import TASKS
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.qualities import GROUPS
@@ -87,6 +88,7 @@ ORDER BY algorithm
 """
 
 
+_DATASETS = f"SELECT DISTINCT dataset FROM {TASKS}"
 _NAMES = "SELECT dataset, name FROM datasets"
 
 
@@ -119,9 +121,17 @@ def gather(task: RankingTask) -> Knowledge:
         trials=trials,
         failures=failures_on(task.warehouse, task.own) if task.own else {},
         fit_times=fit_times_for(task),
-        qualities=task.warehouse.metafeatures().drop(index=list(task.left_out), errors="ignore"),
+        qualities=_qualities(task),
         names={row["dataset"]: str(row["name"]) for row in task.warehouse.arrow(_NAMES).to_pylist()},
     )
+
+
+def _qualities(task: RankingTask) -> pd.DataFrame:
+    """(datasets, qualities) of the datasets with tasks of the task's type that are not left out."""
+    found = task.warehouse.arrow(_DATASETS, {"task_type": task.dataset.task_type.name})
+    qualities = task.warehouse.metafeatures()
+    kept = qualities.index.isin(found["dataset"].to_pylist()) & ~qualities.index.isin(list(task.left_out))
+    return qualities.loc[kept].dropna(axis=1, how="all")
 
 
 def fit_times_for(task: RankingTask) -> FitTimes | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from warehouse.support.console import short
 from warehouse.vocabulary.measures import RMSE, larger_is_better
 from warehouse.vocabulary.task_types import REGRESSION
 
+DECISIVE = 0.5
+"""Share of the variance in a hundredth of the rows from which on these are mentioned; set by hand."""
+FEW_ROWS = 500
+"""Number of rows below which a caution mentions chance; set by hand."""
 INTERVALS = 10
 """Intervals of the target that rows are counted in."""
 
@@ -32,6 +37,31 @@ class NumberTarget:
     )
 
     predicted: ClassVar[str] = "the numbers that they predict"
+
+    alike: ClassVar[str] = "nearly the same target"
+
+    def told(self, share: float) -> str:
+        return f"the target ({share:.0%} of the errors of not knowing it vanish)"
+
+    def cautions(self) -> Iterator[tuple[Literal["imbalance", "few_rows"], str]]:
+        """A few rows that decide squared errors, and what chance does to R2."""
+        y = self.dataset.target.to_numpy(np.float64)
+        squared = np.sort((y - y.mean()) ** 2)
+        top = squared[-max(len(y) // 100, 1) :].sum() / squared.sum()
+        if top >= DECISIVE:
+            yield (
+                "imbalance",
+                f"one row in a hundred makes {top:.0%} of the target's variance, so these decide the root "
+                f"mean squared error: look at --measure mae, too",
+            )
+        if len(y) < FEW_ROWS:
+            # Half of the width of an 80 % interval of R2 = 0.5 on n rows, to the first order:
+            # 1.28 * 2 sqrt(R2) (1 - R2) / sqrt(n).
+            yield (
+                "few_rows",
+                f"{len(y):,} rows: chance alone moves a measured R2 of 0.50 by {0.905 / len(y) ** 0.5:.2f} "
+                f"up or down, so small differences mean nothing",
+            )
 
     def page_facts(self) -> dict[str, str]:
         y = self.dataset.target

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Literal, Protocol
 
 from ingest.reading.datasets import Dataset
 from recommend.ranking.class_target import ClassTarget
@@ -11,6 +11,8 @@ from recommend.ranking.number_target import NumberTarget
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
+
+CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
 
 
 class TargetKind(Protocol):
@@ -28,6 +30,17 @@ class TargetKind(Protocol):
 
     predicted: ClassVar[str]
     """What is predicted of a row, in words."""
+
+    alike: ClassVar[str]
+    """What rows share that belong together."""
+
+    def told(self, share: float) -> str:
+        """What a column tells where this share of the errors of not knowing it vanish."""
+        ...
+
+    def cautions(self) -> Iterator[tuple[CautionKind, str]]:
+        """Things to check about the target, each a sentence without its full stop."""
+        ...
 
     def page_facts(self) -> dict[str, str]:
         """Facts about the target that a page begins with: title -> value."""
