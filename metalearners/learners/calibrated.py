@@ -33,10 +33,10 @@ from metalearners.encoding.training_data import (
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.learners.improvement_probability import (
-    REFERENCE,
     GainSpread,
     first_choices_beside,
     learn_gain_spread,
+    place_of_reference,
     usual_rows_of,
 )
 from metalearners.learners.measure_scale import QUALITIES as LEVEL_QUALITIES
@@ -197,8 +197,8 @@ def _calibration(runs: RunTable, data: TrainingData, expected: Floats) -> Calibr
     spread = float(np.quantile(np.abs(data.scores - expected)[judged], 0.8)) / Z80
     rows = [judged[data.dataset[judged] == dataset] for dataset in np.unique(data.dataset[judged])]
     of_runs = [expected[own] for own in rows]
-    (reference,) = runs.configurations.setups.get_indexer(pd.Index([REFERENCE]))
-    compared = first_choices_beside(int(reference), data, rows, of_runs, np.random.default_rng(0))
+    reference = place_of_reference(runs.configurations.setups)
+    compared = first_choices_beside(reference, data, rows, of_runs, np.random.default_rng(0))
     gains = [
         of_runs[dataset][first] - of_runs[dataset][other]
         for dataset, first, other in zip(

@@ -42,6 +42,7 @@ from metalearners.learners.improvement_probability import (
     REFERENCE,
     GainSpread,
     first_choices_beside,
+    place_of_reference,
     usual_rows_of,
 )
 from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
@@ -322,9 +323,8 @@ class FunctionalPCALearner(WithSettings):
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, ExpectedRuns]:
         """Learn from runs, as `fit` does, and say what is expected of the runs themselves."""
         setups = runs.configurations.setups
-        (reference,) = setups.get_indexer(pd.Index([self.reference]))
         with one_thread():
-            return self._learn(training_data(runs, metafeatures), int(reference))
+            return self._learn(training_data(runs, metafeatures), place_of_reference(setups, self.reference))
 
     def _learn(self, data: TrainingData, reference: int) -> tuple[FunctionalPCA, ExpectedRuns]:
         targets = self._targets(data.scores, data.dataset)

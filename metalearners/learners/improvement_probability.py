@@ -29,6 +29,8 @@ _WIDENINGS = (0.0, 2.0)
 """Where the exponent of the rows is looked for."""
 REFERENCE = "headstart:lightgbm/d1b8f16b37285445"
 """Setup beside which first choices are judged: our LightGBM's default."""
+REFERENCE_OF_NUMBERS = "headstart:lightgbm_regressor/e8a86ca19b4d0737"
+"""The same where numbers are predicted."""
 _OTHERS = 50
 """Most configurations of a dataset that its first choice is judged beside, where there is no reference."""
 _FEWEST = 20
@@ -52,6 +54,12 @@ class GainSpread:
         """The factor where both are fitted on `rows`; NaN: on usual rows."""
         beyond = min(rows, self.most_rows) / self.usual_rows
         return float(self.factor * (beyond**self.widening if beyond > 1 else 1.0))
+
+
+def place_of_reference(setups: pd.Index, reference: str = REFERENCE) -> int:
+    """Position of the reference among setups, or of the one of numbers; -1 where neither is there."""
+    places = setups.get_indexer(pd.Index([reference, REFERENCE_OF_NUMBERS]))
+    return int(next((place for place in places if place >= 0), -1))
 
 
 def first_choices_beside(

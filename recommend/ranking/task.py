@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest.flows import find_flow, get_flow
+from ingest.flows import find_flow, flow_for
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import split_of_key
@@ -13,7 +13,8 @@ from metalearners import DEFAULT_LEARNER
 from recommend.ranking.near_copies import near_copies_in
 from recommend.ranking.target_kinds import TargetKind, target_kind
 from warehouse.store import Warehouse
-from warehouse.vocabulary.measures import ACCURACY, canonical_measure
+from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.task_types import TaskType
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def describe_task(
     *,
     warehouse: Warehouse | None = None,
     flows: Sequence[str] = (),
-    measure: str = ACCURACY,
+    measure: str | None = None,
     learner: str | None = DEFAULT_LEARNER,
     part: Dataset | None = None,
     leave_out: bool = True,
@@ -82,7 +83,7 @@ def describe_task(
     Args:
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         flows: names of the flows to choose from; empty = all.
-        measure: a name or an alias of `warehouse.vocabulary.measures`.
+        measure: a name or an alias of `warehouse.vocabulary.measures`; None = the task type's default.
         learner: name of the meta-learner; None = nothing is learned from other datasets.
         part: the rows that may be looked at, where others are held out; None = all.
         leave_out: whether to ignore runs on the dataset itself, as in an experiment.
@@ -100,8 +101,8 @@ def describe_task(
         dataset=dataset,
         part=dataset if part is None else part,
         warehouse=warehouse,
-        asked=canonical_measure(measure),
-        flows=frozenset(_flow_name(name, warehouse) for name in flows),
+        asked=canonical_measure(measure or dataset.task_type.default_measure),
+        flows=frozenset(_flow_name(name, dataset.task_type, warehouse) for name in flows),
         learner=learner,
         same=same,
         left_out={row["dataset"]: row["name"] for row in found},
@@ -109,13 +110,12 @@ def describe_task(
     )
 
 
-def _flow_name(name: str, warehouse: Warehouse) -> str:
+def _flow_name(name: str, task_type: TaskType, warehouse: Warehouse) -> str:
     """Canonical name of an installed flow of ours, or key of another one in the warehouse."""
-    flow = find_flow(name)
-    if flow is None:
+    if find_flow(name) is None:
         known = warehouse.arrow(_FLOW_OF_NAME, {"name": name})["algorithm"].to_pylist()
         if known:
             return str(known[0])
-        flow = get_flow(name)
+    flow = flow_for(name, task_type)
     flow.refuse_if_not_installed()
     return flow.name

@@ -14,13 +14,16 @@ from ingest.keys import setup_of
 from metalearners.encoding.training_data import LargerRuns, TrainingData, training_data
 from metalearners.learners.functional_pca import FunctionalPCALearner
 from metalearners.learners.improvement_probability import (
+    REFERENCE,
+    REFERENCE_OF_NUMBERS,
     GainSpread,
     enough,
     first_beside,
     learn_gain_spread,
+    place_of_reference,
     usual_rows_of,
 )
-from recommend.ranking.class_target import ClassTarget
+from recommend.ranking.target_kinds import REFERENCES
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -78,8 +81,15 @@ def test_first_choices_are_judged_beside_the_reference_on_each_number_of_rows() 
 
 
 def test_the_reference_is_what_gains_are_stated_over() -> None:
-    flow = get_flow(ClassTarget.defaults[0])
-    assert FunctionalPCALearner().reference == setup_of(Configuration(flow.name, flow.default()))
+    of_classes, of_numbers = map(get_flow, REFERENCES)
+    references = [setup_of(Configuration(flow.name, flow.default())) for flow in (of_classes, of_numbers)]
+    assert [FunctionalPCALearner().reference, REFERENCE_OF_NUMBERS] == references
+
+
+def test_the_reference_is_that_of_the_runs_task_type() -> None:
+    assert place_of_reference(pd.Index(["other", REFERENCE])) == 1
+    assert place_of_reference(pd.Index(["other", "another", REFERENCE_OF_NUMBERS])) == 2
+    assert place_of_reference(pd.Index(["other"])) == -1
 
 
 def test_a_model_is_less_sure_of_gains_where_first_choices_were_overtaken_on_more_rows() -> None:
