@@ -75,6 +75,14 @@ class ClassTarget:
         """The value: what is asked for is learned."""
         return value
 
+    units: ClassVar[str] = (
+        "Errors are in per cent of the errors of always predicting the largest class; a gain is the "
+        "difference of two accuracies. Both come from quick models that describe a dataset."
+    )
+
+    def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
+        return measure, value
+
     def columns(self, measure: str) -> dict[str, str]:
         """Expected value with its range, difference from a default, and probability of being better."""
         return {

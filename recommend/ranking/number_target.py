@@ -12,7 +12,7 @@ from ingest.reading.datasets import Dataset
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.console import short
-from warehouse.vocabulary.measures import RMSE, larger_is_better
+from warehouse.vocabulary.measures import R2, RMSE, RRSE, larger_is_better
 from warehouse.vocabulary.task_types import REGRESSION
 
 DECISIVE = 0.5
@@ -95,6 +95,16 @@ class NumberTarget:
             case "r2":
                 return 1 - value**2
         return value if self.dataset.task_type.learned_measure(measure) == measure else float("nan")
+
+    units: ClassVar[str] = (
+        "Errors are in per cent of the squared errors of always predicting the mean. They come from quick "
+        "models that describe a dataset."
+    )
+
+    def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
+        """R2 where squared errors are learned: other datasets have other units."""
+        learned = REGRESSION.learned_measure(measure)
+        return (R2, 1 - value**2) if learned == RRSE else (learned, value)
 
     def columns(self, measure: str) -> dict[str, str]:
         """Expected value, R2 with its range or that of the value, and percent against a default."""

@@ -54,6 +54,13 @@ class TargetKind(Protocol):
         """The gain of an expected value over the reference; empty where it is unknown."""
         ...
 
+    def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
+        """A value of the learned measure on another dataset, as a measure and its value that are told."""
+        ...
+
+    units: ClassVar[str]
+    """A sentence about the units of meta-features in an explanation."""
+
     def columns(self, measure: str) -> dict[str, str]:
         """Titles of a recommendation's columns about expected values -> what they mean."""
         ...

@@ -8,6 +8,7 @@ from ingest.flows import find_flow
 from recommend.explaining.explanation import Reasons, Trait
 from recommend.explaining.metafeature_names import in_words, shown
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support.console import short
 from warehouse.support.text import counted
@@ -29,16 +30,18 @@ def sentences(result: Recommendation) -> list[str]:
     if why.trials:
         lines[0] = lines[0][:-1] + f", and on {counted(why.trials, 'runs')} on this one."
     lines += [_capital(text) + "." for text in why.fallbacks]
+    target = target_kind(result.dataset)
+    told_in, _ = target.elsewhere(result.measure, 0.0)
     if why.known:
         lines.append(
             "A prediction is a weighted sum over these datasets. The most similar ones, with the best "
-            f"{result.measure} of their runs (all weights sum to {why.total_weight:.2f}):"
+            f"{told_in} of their runs (all weights sum to {why.total_weight:.2f}):"
         )
     for known in why.known:
         openml = "" if known.openml is None else f" (OpenML {known.openml})"
         lines.append(
             f"- {known.dataset}{openml}, weight {known.weight:.3f}: {counted(known.runs, 'runs')}, the best "
-            f"with {flow_title(known.flow)} ({known.value:.3f})."
+            f"with {flow_title(known.flow)} ({target.elsewhere(result.measure, known.value)[1]:.3f})."
             + "".join(
                 f" {title}: {', '.join(_compared(trait) for trait in traits)}."
                 for title, traits in (("Alike", known.alike), ("Unlike", known.unlike))
@@ -46,10 +49,7 @@ def sentences(result: Recommendation) -> list[str]:
             )
         )
     if why.known:
-        lines.append(
-            "Errors are in per cent of the errors of always predicting the largest class; a gain is the "
-            "difference of two accuracies. Both come from quick models that describe a dataset."
-        )
+        lines.append(target.units)
     for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
         lines.append(_of_configuration(item, reasons, why.names))
     if why.configurations:
