@@ -225,7 +225,7 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
         np.log(features),
         np.log1p(numeric),
         np.log(np.maximum(features - numeric, 1)),
-        np.log(classes),
+        np.log(np.maximum(classes, 1)),
         classes > 2,
         gaps > 0,
     ]

@@ -261,7 +261,7 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
     if result.average is not None:
         better = ", usually better than 1 alone" if result.measure in GAINS else ""
         meanings[average_title(len(result.average.members))] = (
-            f"mean of the probabilities that they predict{better}; its script: --code FILE --average"
+            f"mean of {target_kind(result.dataset).predicted}{better}; its script: --code FILE --average"
         )
     width = max(map(len, meanings))
     return [
