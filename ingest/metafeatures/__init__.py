@@ -21,6 +21,8 @@ from ingest.metafeatures.pca import pca
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.relative import relative
 from ingest.metafeatures.simple import of_classes, simple
+from ingest.metafeatures.target import target, target_correlations
+from ingest.metafeatures.target_landmarkers import target_landmarkers
 from ingest.metafeatures.values import Values
 from ingest.reading.datasets import Dataset
 from warehouse.support.parallel import one_thread
@@ -52,12 +54,15 @@ class _Extractor:
 _EXTRACTORS = {
     "simple": _Extractor(simple),
     "class": _Extractor(of_classes),
+    "target": _Extractor(target),
     "cardinality": _Extractor(cardinality, per_million_cells=0.05, per_thousand_columns=0.03),
     "statistical": _Extractor(statistical, per_million_cells=0.01, per_thousand_columns=0.03),
     "information": _Extractor(information, per_million_cells=0.01, per_thousand_columns=0.1),
     "pca": _Extractor(pca, 0.05, per_million_cells=0.025, per_thousand_columns=0.15),
+    "target_correlations": _Extractor(target_correlations, 0.03),
     "model": _Extractor(model, 0.03, imports_sklearn=True),
     "landmarkers": _Extractor(landmarkers, 0.3, imports_sklearn=True),
+    "target_landmarkers": _Extractor(target_landmarkers, 0.3, imports_sklearn=True),
     "relative": _Extractor(relative, 0.4, imports_sklearn=True),
 }
 assert _EXTRACTORS.keys() == GROUPS.keys()
@@ -102,22 +107,26 @@ def compute_metafeatures(
     """Meta-features of `dataset`; those that don't exist for it are NaN, with the reason.
 
     Args:
-        names: names to compute; None = all. A group is computed as a whole.
+        names: names to compute; None = all that are defined for the dataset's task type. A group is computed
+            as a whole.
         budget: seconds that may be used. The cheapest group is computed at any rate; another is left out
             where it would take longer than what is left, as far as that can be told beforehand.
         report: called with the name of each group before it is computed.
     """
-    wanted = {quality.name for quality in QUALITIES} if names is None else set(names)
+    task_type = dataset.task_type
+    defined = {quality.name for quality in QUALITIES if quality.is_defined_for(task_type)}
+    wanted = defined if names is None else set(names)
     prepared = Prepared(dataset)
-    found: Values = {}
+    found: Values = dict.fromkeys(wanted - defined, f"the task is {task_type.words}")
     seconds: dict[str, float] = {}
     start = time.perf_counter()
     for group, extractor in _EXTRACTORS.items():
-        if wanted.isdisjoint(GROUPS[group]):
+        if (wanted & defined).isdisjoint(GROUPS[group]):
             continue
         began = time.perf_counter()
         if budget is not None and seconds and began - start + extractor.expected_seconds(prepared) > budget:
-            found |= dict.fromkeys(GROUPS[group], f"left out: it may exceed the time budget of {budget:g} s")
+            reason = f"left out: it may exceed the time budget of {budget:g} s"
+            found |= dict.fromkeys(defined.intersection(GROUPS[group]), reason)
             continue
         report(group)
         with warnings.catch_warnings(), one_thread():  # folds are side by side, their matrices small

@@ -13,11 +13,13 @@ Notation
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import numpy.typing as npt
 
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread, summaries
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.text import counted
+from warehouse.vocabulary.qualities import GROUPS
 
 _NO_NUMERIC = "no attribute is numeric"
 _NO_NOMINAL = "no attribute is nominal"
@@ -33,7 +35,8 @@ def cardinality(prepared: Prepared) -> Values:
     )
     with ThreadPoolExecutor(2) as pool:  # sorting holds no lock, and leaves room for other processes
         numeric = np.concatenate([np.empty(0), *pool.map(_distinct, prepared.numeric_chunks())])
-    largest = np.sort(np.concatenate([nominal, numeric]))[::-1]
+    of_target = [] if prepared.has_classes else [len(np.unique(prepared.t))]  # classes are counted above
+    largest = np.sort(np.concatenate([nominal, numeric, of_target]))[::-1]
     products = {
         f"CardinalityAt{name}": float(np.prod(largest[:count]))
         if len(largest) >= count
@@ -62,27 +65,18 @@ def statistical(prepared: Prepared) -> Values:
 def information(prepared: Prepared) -> Values:
     """Entropy of the nominal attributes and what they tell about the class."""
     if not prepared.nominal:
-        names = ("EquivalentNumberOfAtts", "MeanNoiseToSignalRatio")
-        undefined: Values = dict.fromkeys(names, _NO_NOMINAL)
-        nothing = np.empty(0)
-        return (
-            summaries(nothing, "AttributeEntropy", _NO_NOMINAL)
-            | summaries(nothing, "MutualInformation", _NO_NOMINAL)
-            | undefined
-        )
+        return dict.fromkeys(GROUPS["information"], _NO_NOMINAL)
     tables = [
         (name, _contingency(codes, prepared.y if prepared.has_classes else np.zeros_like(codes)))
         for name, codes in prepared.nominal_codes()
     ]
-    entropies = np.array([_entropy(table.sum(axis=1)) for _, table in tables])
+    entropies = np.array([entropy(table.sum(axis=1)) for _, table in tables])
     values = summaries(entropies, "AttributeEntropy", "all nominal attributes are empty")
     if not prepared.has_classes:
-        nothing, reason = np.empty(0), "the target is numeric"
-        values |= summaries(nothing, "MutualInformation", reason)
-        return values | {"EquivalentNumberOfAtts": reason, "MeanNoiseToSignalRatio": reason}
+        return values
     shared = np.array(
         [
-            max(_entropy(table.sum(axis=1)) + _entropy(table.sum(axis=0)) - _entropy(table.ravel()), 0.0)
+            max(entropy(table.sum(axis=1)) + entropy(table.sum(axis=0)) - entropy(table.ravel()), 0.0)
             for _, table in tables
         ]
     )
@@ -91,7 +85,7 @@ def information(prepared: Prepared) -> Values:
     if mean < 1e-12:  # rounding alone gives about 1e-16
         reason = "the nominal attributes tell nothing about the class"
         return values | {"EquivalentNumberOfAtts": reason, "MeanNoiseToSignalRatio": reason}
-    class_entropy = _entropy(np.bincount(prepared.y).astype(float))
+    class_entropy = entropy(np.bincount(prepared.y).astype(float))
     return values | {
         "EquivalentNumberOfAtts": class_entropy / mean,
         "MeanNoiseToSignalRatio": (float(np.nanmean(entropies)) - mean) / mean,
@@ -100,8 +94,17 @@ def information(prepared: Prepared) -> Values:
 
 def skewness_and_kurtosis(x: Floats) -> tuple[float, float]:
     """G1 and G2 of `x`, (n,) without gaps; NaN where undefined."""
-    _, _, skewness, kurtosis = _moments(x[None, :])
+    _, _, skewness, kurtosis = _moments(x[None, :].copy())
     return float(skewness[0]), float(kurtosis[0])
+
+
+def entropy(counts: npt.NDArray[np.number]) -> float:
+    """Entropy in bits; NaN where there is nothing to count."""
+    total = counts.sum()
+    if not total:
+        return float("nan")
+    shares = counts[counts > 0] / total
+    return float(-(shares * np.log2(shares)).sum()) + 0.0
 
 
 def _moments(chunk: Floats) -> Floats:
@@ -162,12 +165,3 @@ def _contingency(codes: Positions, y: Positions) -> Floats:
     cells = codes[present] * classes + y[present]
     rows = int(codes.max(initial=-1)) + 1
     return np.bincount(cells, minlength=rows * classes).reshape(rows, classes).astype(np.float64)
-
-
-def _entropy(counts: Floats) -> float:
-    """Entropy in bits; NaN where there is nothing to count."""
-    total = counts.sum()
-    if not total:
-        return float("nan")
-    shares = counts[counts > 0] / total
-    return float(-(shares * np.log2(shares)).sum()) + 0.0

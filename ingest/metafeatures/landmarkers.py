@@ -125,7 +125,7 @@ class Fold:
 
     def _of_nearest(self, points: Singles) -> Floats:
         """Shares of the classes among the nearest training rows, ties included, as in Weka."""
-        row, neighbour = _nearest(points[self.test], points[self.train])
+        row, neighbour = nearest(points[self.test], points[self.train])
         cells = row * self.sample.n_classes + self.sample.y[self.train[neighbour]]
         counts = np.bincount(cells, minlength=len(self.test) * self.sample.n_classes)
         return self.shares(counts.reshape(len(self.test), -1).astype(np.float64))
@@ -136,7 +136,7 @@ class Fold:
         return shares
 
 
-def _nearest(test: Singles, train: Singles) -> tuple[Codes, Codes]:
+def nearest(test: Singles, train: Singles) -> tuple[Codes, Codes]:
     """Pairs of positions: a point of `test`, and a point of `train` that is as near to it as any."""
     # One product gives the squared distance, less the test point's own square.
     factor = np.vstack([-2 * train.T, np.einsum("ij,ij->i", train, train)])
@@ -144,8 +144,8 @@ def _nearest(test: Singles, train: Singles) -> tuple[Codes, Codes]:
     pairs = []
     for start in range(0, len(points), _POINTS_AT_A_TIME):
         distance = points[start : start + _POINTS_AT_A_TIME] @ factor
-        nearest = distance <= distance.min(axis=1, keepdims=True) + _SAME_DISTANCE
-        pairs.append(np.flatnonzero(nearest) + start * len(train))
+        is_nearest = distance <= distance.min(axis=1, keepdims=True) + _SAME_DISTANCE
+        pairs.append(np.flatnonzero(is_nearest) + start * len(train))
     row, neighbour = np.divmod(np.concatenate(pairs), len(train))
     return row, neighbour
 
@@ -169,13 +169,17 @@ LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
 }
 
 
+def threads_for(sample: RowSample) -> int:
+    """Threads that are worth having for fits on the folds of a sample."""
+    return available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
+
+
 def cross_validated(
     sample: RowSample, learners: Mapping[str, Callable[[Any], Floats]], fold_type: type[Fold] = Fold
 ) -> dict[str, dict[str, float]]:
     """Learner -> AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
-    threads = available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
-    with ThreadPoolExecutor(threads) as pool:  # growing trees holds no lock
+    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees holds no lock
         numbers = range(int(sample.fold.max()) + 1)
         folds = list(pool.map(lambda number: fold_type(sample, number, bayes, selection), numbers))
     P = np.empty((len(sample.y), sample.n_classes))

@@ -3,17 +3,19 @@
 Notation
     n, p    rows and attributes (columns other than the target)
     m       rows of the sample
-    y       class codes, from 0
+    y       class codes, from 0; for a numeric target the codes of ten quantile bins
+    t       a numeric target, moved and scaled to the interval from 0 to 1
 
 Rows, columns and classes are brought to an order that follows from what they hold, not from where they stand
 or what they are called. So whatever is drawn, dealt to folds or broken as a tie in that order is the same for
-a table whose rows or columns were shuffled, or whose columns or classes were renamed.
+a table whose rows or columns were shuffled, or whose columns or classes were renamed. A numeric target counts
+as t, which another unit of the target does not change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,8 +40,12 @@ MAX_CELLS = 200_000
 MAX_CATEGORIES = 15
 """Categories of an attribute that a sample tells apart: the most frequent ones; the others count as one."""
 FOLDS = 5  # set by hand: ten would take twice as long
+BINS = 10
+"""Quantile bins of a numeric target, by which rows are drawn and dealt as they are by class."""
 
+_DECIMALS = 12  # of a numeric target from 0 to 1: shifts and scales leave some 1e-15 behind
 _CHUNK_CELLS = 4_000_000  # 32 MB of numbers at once
+CONSTANT_TARGET = "the target has one value only"
 _OPAQUE = (Role.identifier, Role.text, Role.constant)
 
 
@@ -64,6 +70,18 @@ class Prepared:
         """(n,) class codes."""
         return self.dataset.target.cat.codes.to_numpy().astype(np.intp)
 
+    @cached_property
+    def t(self) -> Floats:
+        """(n,) a numeric target from 0 to 1, the same for every shift and positive scale; 0 if constant."""
+        y = self.dataset.target.to_numpy(np.float64) / 2  # halves differ by a finite number
+        low, high = y.min(), y.max()
+        return np.round((y - low) / (high - low), _DECIMALS) if high > low else np.zeros(self.n)
+
+    @cached_property
+    def log_unit(self) -> float:
+        """Median of t above 0, by which t is divided before its log1p; t must vary."""
+        return float(np.median(self.t[self.t > 0]))
+
     def numeric_chunks(self) -> Iterator[Floats]:
         """The numeric attributes, (some of them, n) float64 at a time; NaN where missing."""
         return _chunks(self.dataset.features, self.numeric)
@@ -81,8 +99,8 @@ class Prepared:
     @property
     def no_sample(self) -> str | None:
         """Why nothing can be learned from a sample; None if it can."""
-        if not self.has_classes:
-            return "the target is numeric"
+        if not self.has_classes and not np.ptp(self.sample.t):
+            return CONSTANT_TARGET
         if not self.sample.encoded.shape[1]:
             return "no attribute varies and is a number, a category, a truth value or a date"
         return None
@@ -90,17 +108,20 @@ class Prepared:
 
 @dataclass(frozen=True)
 class RowSample:
-    """Rows in an order that follows from their content, class by class, and the attributes that vary."""
+    """Rows in an order that follows from their content, class by class (bin by bin where the target is
+    numeric), and the attributes that vary."""
 
     numbers: Floats
     """(m, numeric attributes and dates); NaN where missing."""
     categories: Codes
     """(m, nominal attributes): 0 = the most frequent category; -1 where missing."""
     y: Codes
-    """(m,) 0 = the most frequent class."""
+    """(m,) 0 = the most frequent class; for a numeric target, the lowest quantile bin."""
     n_classes: int
     note: str | None
     """Remark on left-out rows and columns."""
+    t: Floats = field(default_factory=lambda: np.empty(0))
+    """(m,) a numeric target from 0 to 1; empty for classes."""
 
     @property
     def attributes(self) -> int:
@@ -108,7 +129,7 @@ class RowSample:
 
     @cached_property
     def fold(self) -> Codes:
-        """(m,) the fold that tests a row: rows stand class by class and are dealt in turn."""
+        """(m,) the fold that tests a row: rows, which stand class by class, are dealt in turn."""
         return np.arange(len(self.y)) % min(FOLDS, len(self.y))
 
     @cached_property
@@ -189,6 +210,18 @@ class RowSample:
         return is_last & ((sizes == 2) & whole)[attribute] if len(attribute) else np.zeros(0, dtype=bool)
 
 
+def average_ranks(values: npt.NDArray[np.floating]) -> Floats:
+    """(n,) ranks of `values` from 1, equal values at the mean of their ranks."""
+    _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[code]
+    return ranks
+
+
+def quantile_bins(values: Floats, bins: int) -> Codes:
+    """(n,) bins from 0 that equally many of `values` fall into, equal values into one bin."""
+    return np.floor(bins * (average_ranks(values) - 0.5) / len(values)).astype(np.intp)
+
+
 def available_cpus() -> int:
     """Threads that are worth having: the processors that this process may use, at most four."""
     from joblib import cpu_count
@@ -204,12 +237,17 @@ def _draw(prepared: Prepared) -> RowSample:
     names = [str(name) for name in features if roles[str(name)] not in _OPAQUE]
     digests = _column_digests(features, names)
     row_hashes = _row_hashes(features, digests)
-    y, n_classes = _ordered_classes(prepared, row_hashes)
+    if prepared.has_classes:
+        y, n_classes = _ordered_classes(prepared.y, row_hashes)
+        t, outcome = np.empty(0), y
+    else:
+        y, n_classes = quantile_bins(prepared.t, BINS), BINS
+        t, outcome = prepared.t, np.unique(prepared.t, return_inverse=True)[1]
     if len(set(digests.values())) < len(names):
-        digests = _told_apart(features, digests, row_hashes, y)
+        digests = _told_apart(features, digests, row_hashes, outcome)
         row_hashes = _row_hashes(features, digests)
     names = sorted(names, key=digests.__getitem__)
-    order = np.lexsort((row_hashes, y))
+    order = np.lexsort((row_hashes, y) if prepared.has_classes else (t, row_hashes, y))
     widths = np.array([_encoded_width(features[name]) for name in names], dtype=np.intp)
     rows = min(len(y), MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(int(widths.sum()), 1)))
     if rows < len(y):
@@ -230,6 +268,7 @@ def _draw(prepared: Prepared) -> RowSample:
         y=y[order],
         n_classes=n_classes,
         note=" and ".join(notes) or None,
+        t=t if prepared.has_classes else t[order],
     )
 
 
@@ -245,16 +284,14 @@ def _stratified(y: Codes, rows: int, n_classes: int) -> Codes:
     return np.flatnonzero(within < quota[y])
 
 
-def _ordered_classes(prepared: Prepared, row_hashes: Hashes) -> tuple[Codes, int]:
+def _ordered_classes(y: Codes, row_hashes: Hashes) -> tuple[Codes, int]:
     """Class codes by size, the largest first; equal ones by what their rows hold."""
-    if not prepared.has_classes:
-        return np.zeros(prepared.n, dtype=np.intp), 0
-    sizes = np.bincount(prepared.y)
+    sizes = np.bincount(y)
     content = np.zeros(len(sizes), dtype=np.uint64)
-    np.add.at(content, prepared.y, row_hashes)
+    np.add.at(content, y, row_hashes)
     rank = np.empty(len(sizes), dtype=np.intp)
     rank[np.lexsort((content, -sizes))] = np.arange(len(sizes))
-    return rank[prepared.y], len(sizes)
+    return rank[y], len(sizes)
 
 
 def _encoded_width(column: pd.Series) -> int:
@@ -330,15 +367,15 @@ def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:
 
 
 def _told_apart(
-    features: pd.DataFrame, digests: dict[str, int], row_hashes: Hashes, y: Codes
+    features: pd.DataFrame, digests: dict[str, int], row_hashes: Hashes, outcome: Codes
 ) -> dict[str, int]:
     """Digests of which no two are equal.
 
-    Columns that hold the same values are told apart by the rows and classes in which they hold them. Those
-    that not even this tells apart can be exchanged for each other: whatever their order, the sample is the
-    same.
+    Columns that hold the same values are told apart by the rows and outcomes (classes, or positions of a
+    numeric target's values) in which they hold them. Those that not even this tells apart can be exchanged
+    for each other: whatever their order, the sample is the same.
     """
-    rows = mixed(row_hashes ^ (y.astype(np.uint64) + np.uint64(1)))
+    rows = mixed(row_hashes ^ (outcome.astype(np.uint64) + np.uint64(1)))
     beside = {name: int(mixed(_cell_hashes(features[name]) ^ rows).sum(dtype=np.uint64)) for name in digests}
     order = sorted(digests, key=lambda name: (digests[name], beside[name]))
     drawn = np.random.default_rng(0).integers(2**63, size=len(order))

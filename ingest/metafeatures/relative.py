@@ -5,9 +5,12 @@ apart rather than datasets: the difference of two accuracies says which side of 
 first. The pairs are the settings that matter most for the flows that we recommend. They are made of the least
 that shows the difference (fifteen trees are a forest here), because the answer is waited for.
 
+Classes and numeric targets have the same settings; what a learner fits and how its predictions are scored is
+the outcome's (`_Classes`, `_Numbers`).
+
 Notation
-    m, C    rows of the small sample, classes
-    votes   (rows, C) how much speaks for each class
+    m, C    rows of the small sample; classes, or 1 for a numeric target
+    votes   (rows, C) how much speaks for each class; or predictions of a numeric target
 """
 
 from __future__ import annotations
@@ -16,12 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ingest.metafeatures.prepared import Codes, Prepared, RowSample, Singles, available_cpus
-from ingest.metafeatures.trees import grow_by_gini
+from ingest.metafeatures.target_landmarkers import r_squared
+from ingest.metafeatures.trees import grow_by_gini, grow_on_numbers
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Floats
 from warehouse.vocabulary.qualities import GROUPS, RELATIVE_PAIRS
@@ -29,23 +33,25 @@ from warehouse.vocabulary.qualities import GROUPS, RELATIVE_PAIRS
 _ROWS = 500  # set by hand, as the next two: the pairs take part of a second
 _FOLDS = 3
 _TREES = 15
+_LEARNING_RATE = 0.2  # of gradient boosting with so few trees
 _TESTS = 600  # rows are dealt to folds anew until about that many are tested: few rows tell little at once
 _MOST_DEALS = 4  # so that 150 rows reach about `_TESTS`
 
 
 def relative(prepared: Prepared) -> Values:
-    """Gain in accuracy of the first setting of each pair over the second."""
+    """Gain in accuracy, or in R2, of the first setting of each pair over the second."""
     if reason := prepared.no_sample:
         return dict.fromkeys(GROUPS["relative"], reason)
-    splits = list(_splits(_small(prepared.sample)))
-    if any(np.ptp(split.labels) == 0 for split in splits):
-        return dict.fromkeys(GROUPS["relative"], "a fold has rows of one class only")
+    small = _small(prepared.sample)
+    splits = list(_splits(small))
+    if any(np.ptp(small.outcome.y[split.train]) == 0 for split in splits):
+        return dict.fromkeys(GROUPS["relative"], f"a fold has rows of one {small.outcome.kind} only")
     # On few rows a fit is nearly all preparation, which threads can't share.
     threads = available_cpus() if len(splits) == _FOLDS else 1
     with ThreadPoolExecutor(threads) as pool:
-        accuracies = pool.map(lambda predict: _accuracy(predict, splits), _SETTINGS.values())
-        accuracy = dict(zip(_SETTINGS, accuracies, strict=True))
-    return {pair: accuracy[better] - accuracy[worse] for pair, (better, worse) in _PAIRS.items()}
+        scores = pool.map(lambda predict: small.outcome.score(predict, splits), _SETTINGS.values())
+        score = dict(zip(_SETTINGS, scores, strict=True))
+    return {pair: score[better] - score[worse] for pair, (better, worse) in _PAIRS.items()}
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,7 @@ class _Small:
 
     encoded: Singles
     standardized: Floats
-    y: Codes
-    n_classes: int
+    outcome: _Classes | _Numbers
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,6 @@ class _Split:
     of: _Small
     train: Codes
     test: Codes
-
-    @property
-    def labels(self) -> Codes:
-        return self.of.y[self.train]
 
     @cached_property
     def nearest(self) -> Codes:
@@ -89,15 +90,14 @@ def _small(sample: RowSample) -> _Small:
     return _Small(
         encoded=encoded,
         standardized=(numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1),
-        y=sample.y[rows],
-        n_classes=sample.n_classes,
+        outcome=_Numbers(sample.t[rows]) if len(sample.t) else _Classes(sample.y[rows], sample.n_classes),
     )
 
 
 def _splits(small: _Small) -> Iterator[_Split]:
     """The folds of each deal; of any `_FOLDS` rows in a row, each stands in another fold."""
     random = np.random.default_rng(0)
-    rows = len(small.y)
+    rows = len(small.encoded)
     for _ in range(min(max(_TESTS // rows, 1), _MOST_DEALS)):
         hands = np.tile(np.arange(_FOLDS), (-(-rows // _FOLDS), 1))
         fold = random.permuted(hands, axis=1).ravel()[:rows]
@@ -105,40 +105,42 @@ def _splits(small: _Small) -> Iterator[_Split]:
             yield _Split(small, np.flatnonzero(fold != number), np.flatnonzero(fold == number))
 
 
-def _accuracy(predict: _Predict, splits: Sequence[_Split]) -> float:
-    right = sum(int((predict(split).argmax(axis=1) == split.of.y[split.test]).sum()) for split in splits)
-    return right / sum(len(split.test) for split in splits)
+# ---- outcomes ------------------------------------------------------------------------------------
 
 
-# ---- learners ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Classes:
+    """Classes to tell; `y` is (m,) their codes."""
 
+    kind: ClassVar = "class"
+    y: Codes
+    n_classes: int
 
-def _tree(split: _Split) -> Floats:
-    X = split.of.encoded
-    tree = grow_by_gini(X[split.train], split.labels, split.of.n_classes)
-    return tree.counts[tree.leaves_of(X[split.test])]
-
-
-def _forest(**settings: Any) -> _Predict:
-    def predict(split: _Split) -> Floats:
-        X = split.of.encoded
-        random = np.random.RandomState(0)
-        votes = np.zeros((len(split.test), split.of.n_classes))
-        for _ in range(_TREES):
-            drawn = split.train[random.randint(0, len(split.train), len(split.train))]
-            tree = grow_by_gini(X[drawn], split.of.y[drawn], split.of.n_classes, random=random, **settings)
-            counts = tree.counts[tree.leaves_of(X[split.test])]
-            votes += counts / counts.sum(axis=1, keepdims=True)
+    @cached_property
+    def votes(self) -> Floats:
+        """(m, C) 1 for a row's class."""
+        votes: Floats = np.eye(self.n_classes)[self.y]
         return votes
 
-    return predict
+    def score(self, predict: _Predict, splits: Sequence[_Split]) -> float:
+        """Accuracy."""
+        right = sum(int((predict(split).argmax(axis=1) == self.y[split.test]).sum()) for split in splits)
+        return right / sum(len(split.test) for split in splits)
 
+    def tree(self, X: Singles, train: Codes, test: Codes, **settings: Any) -> Floats:
+        """Shares of the classes in the leaves that the test rows fall into."""
+        tree = grow_by_gini(X[train], self.y[train], self.n_classes, **settings)
+        counts = tree.counts[tree.leaves_of(X[test])]
+        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
-def _boosting(depth: int) -> _Predict:
-    """AdaBoost for several classes, SAMME (Zhu et al. 2009)."""
+    def averaged(self, total: Floats, learners: int) -> Floats:  # noqa: ARG002
+        """Votes of several learners from their sum, of which the order alone counts."""
+        return total
 
-    def predict(split: _Split) -> Floats:
-        X, y, n_classes = split.of.encoded, split.labels, split.of.n_classes
+    def boosting(self, split: _Split, depth: int) -> Floats:
+        """AdaBoost for several classes, SAMME (Zhu et al. 2009)."""
+        X, y, n_classes = split.of.encoded, self.y[split.train], self.n_classes
         weight = np.full(len(y), 1 / len(y))
         votes = np.zeros((len(split.test), n_classes))
         random = np.random.RandomState(0)
@@ -157,20 +159,96 @@ def _boosting(depth: int) -> _Predict:
             weight /= weight.sum()
         return votes
 
+    def svm(self, split: _Split, **settings: Any) -> Floats:
+        """A support vector machine."""
+        from sklearn.svm import SVC
+
+        X = split.of.standardized
+        svm = SVC(**settings)
+        votes: Floats = np.eye(self.n_classes)[
+            svm.fit(X[split.train], self.y[split.train]).predict(X[split.test])
+        ]
+        return votes
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A numeric target; `y` is (m,) its values."""
+
+    kind: ClassVar = "value"
+    y: Floats
+
+    @property
+    def votes(self) -> Floats:
+        """(m, 1) the values."""
+        return self.y[:, None]
+
+    def score(self, predict: _Predict, splits: Sequence[_Split]) -> float:
+        """R2, `LOWEST_R2` at least."""
+        t = np.concatenate([self.y[split.test] for split in splits])
+        prior = np.concatenate([np.full(len(split.test), self.y[split.train].mean()) for split in splits])
+        return r_squared(t, np.concatenate([predict(split)[:, 0] for split in splits]), prior)
+
+    def tree(self, X: Singles, train: Codes, test: Codes, **settings: Any) -> Floats:
+        """Means of the leaves that the test rows fall into."""
+        tree, means = grow_on_numbers(X[train], self.y[train], **settings)
+        return means[tree.leaves_of(X[test])][:, None]
+
+    def averaged(self, total: Floats, learners: int) -> Floats:
+        """Prediction of several learners from their sum."""
+        return total / learners
+
+    def boosting(self, split: _Split, depth: int) -> Floats:
+        """Gradient boosting of squared errors (Friedman 2001)."""
+        X = split.of.encoded
+        predicted = np.full(len(self.y), self.y[split.train].mean())
+        random = np.random.RandomState(0)
+        for _ in range(_TREES):
+            left = self.y[split.train] - predicted[split.train]
+            tree, means = grow_on_numbers(X[split.train], left, random=random, max_depth=depth)
+            predicted += _LEARNING_RATE * means[tree.leaves_of(X)]
+        return predicted[split.test][:, None]
+
+    def svm(self, split: _Split, **settings: Any) -> Floats:
+        """A support vector machine on the standardized target."""
+        from sklearn.svm import SVR
+
+        X, y = split.of.standardized, self.y[split.train]
+        svm = SVR(**settings).fit(X[split.train], (y - y.mean()) / y.std())
+        predicted: Floats = y.mean() + y.std() * svm.predict(X[split.test])
+        return predicted[:, None]
+
+
+# ---- learners ------------------------------------------------------------------------------------
+
+
+def _tree(split: _Split) -> Floats:
+    return split.of.outcome.tree(split.of.encoded, split.train, split.test)
+
+
+def _forest(**settings: Any) -> _Predict:
+    def predict(split: _Split) -> Floats:
+        random = np.random.RandomState(0)
+        votes = np.zeros((len(split.test), split.of.outcome.votes.shape[1]))
+        for _ in range(_TREES):
+            drawn = split.train[random.randint(0, len(split.train), len(split.train))]
+            votes += split.of.outcome.tree(split.of.encoded, drawn, split.test, random=random, **settings)
+        return split.of.outcome.averaged(votes, _TREES)
+
     return predict
+
+
+def _boosting(depth: int) -> _Predict:
+    return lambda split: split.of.outcome.boosting(split, depth)
 
 
 def _svm(kernel: str, gamma_times: float = 1.0) -> _Predict:
     def predict(split: _Split) -> Floats:
         from sklearn import config_context
-        from sklearn.svm import SVC
 
-        X = split.of.standardized
+        gamma = gamma_times / split.of.standardized.shape[1]
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            svm = SVC(kernel=kernel, gamma=gamma_times / X.shape[1], max_iter=10_000)
-            predicted = svm.fit(X[split.train], split.labels).predict(X[split.test])
-        votes: Floats = np.eye(split.of.n_classes)[predicted]
-        return votes
+            return split.of.outcome.svm(split, kernel=kernel, gamma=gamma, max_iter=10_000)
 
     return predict
 
@@ -197,7 +275,7 @@ def _by_distance(test: Floats, train: Floats) -> Codes:
 
 
 def _votes_of_nearest(split: _Split, nearest: Codes, k: int) -> Floats:
-    votes: Floats = np.eye(split.of.n_classes)[split.labels[nearest[:, :k]]].sum(axis=1)
+    votes: Floats = split.of.outcome.votes[split.train[nearest[:, :k]]].mean(axis=1)
     return votes
 
 

@@ -14,7 +14,6 @@ import pandas as pd
 
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread
-from warehouse.vocabulary.qualities import GROUPS
 
 
 def simple(prepared: Prepared) -> Values:
@@ -36,8 +35,7 @@ def simple(prepared: Prepared) -> Values:
 def of_classes(prepared: Prepared) -> Values:
     """The distribution of the classes."""
     if not prepared.has_classes:
-        undefined: Values = dict.fromkeys(GROUPS["class"], "the target is numeric")
-        return undefined | {"NumberOfClasses": 0.0}  # what OpenML counts
+        return {"NumberOfClasses": 0.0}  # what OpenML counts
     y, n = prepared.y, prepared.n
     class_sizes = np.bincount(y)
     shares = class_sizes / n

@@ -6,7 +6,7 @@ closed: what would fall below a closed node ends in it.
 Notation
     t         nodes, a parent before its children
     C         classes
-    counts    (t, C) training rows of each class in each node
+    counts    (t, C) training rows of each class in each node; C is 1 for a numeric target
     closed    (t,) nodes where the cut tree ends
 """
 
@@ -118,6 +118,38 @@ def grow_by_gini(
     Args:
         X, y: as for `grow`.
         weight: (rows,) how much a row counts; None = 1 each.
+        random, settings: as for `_regression_tree`.
+    """
+    tree = _regression_tree(X, np.eye(n_classes)[y], weight, random, settings)
+    counts = tree.value[:, :, 0] * tree.weighted_n_node_samples[:, None]
+    return _as_arrays(tree, counts if weight is not None else np.rint(counts))
+
+
+def grow_on_numbers(
+    X: Singles, y: Floats, *, random: np.random.RandomState | None = None, **settings: Any
+) -> tuple[GrownTree, Floats]:
+    """A tree of scikit-learn on a numeric target, split by variance, and the (t,) means of its nodes.
+
+    Args:
+        X: as for `grow`.
+        y: (rows,) the target.
+        random, settings: as for `_regression_tree`.
+    """
+    tree = _regression_tree(X, y, None, random, settings)
+    means: Floats = tree.value[:, 0, 0]
+    return _as_arrays(tree, tree.weighted_n_node_samples[:, None]), means
+
+
+def _regression_tree(
+    X: Singles,
+    y: Floats,
+    weight: Floats | None,
+    random: np.random.RandomState | None,
+    settings: dict[str, Any],
+) -> Any:
+    """scikit-learn's tree.
+
+    Args:
         random: what draws attributes and orders ties; None = the same for every tree.
         settings: of `DecisionTreeRegressor`.
     """
@@ -126,9 +158,7 @@ def grow_by_gini(
 
     with config_context(assume_finite=True, skip_parameter_validation=True):
         regressor = DecisionTreeRegressor(random_state=random or np.random.RandomState(0), **settings)
-        tree = regressor.fit(X, np.eye(n_classes)[y], sample_weight=weight, check_input=False).tree_
-    counts = tree.value[:, :, 0] * tree.weighted_n_node_samples[:, None]
-    return _as_arrays(tree, counts if weight is not None else np.rint(counts))
+        return regressor.fit(X, y, sample_weight=weight, check_input=False).tree_
 
 
 def _as_arrays(tree: Any, counts: Floats) -> GrownTree:

@@ -6,6 +6,8 @@ Names are OpenML's where OpenML has the quality, and its engine's rules are kept
 
 Words of the definitions: a *feature* is a column, the target included, as OpenML counts; an *attribute* is a
 column other than the target. Statistics over attributes leave identifiers out. Missing cells are left out.
+
+Qualities of a numeric target keep their values when it is shifted, or multiplied by a positive number.
 """
 
 from collections.abc import Iterator
@@ -14,9 +16,21 @@ from typing import Literal
 
 from warehouse.support.errors import BadOption
 from warehouse.support.text import comma_separated
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 Group = Literal[
-    "simple", "class", "cardinality", "statistical", "information", "pca", "model", "landmarkers", "relative"
+    "simple",
+    "class",
+    "target",
+    "cardinality",
+    "statistical",
+    "information",
+    "pca",
+    "target_correlations",
+    "model",
+    "landmarkers",
+    "target_landmarkers",
+    "relative",
 ]
 Cost = Literal["pass", "sort", "sample", "fits"]
 
@@ -36,9 +50,16 @@ class Quality:
     source: str
     depends_on_order: bool = False
     """Whether another order of the rows gives another value."""
+    task_type: TaskType | None = None
+    """Task type of the datasets that it is defined for; None = any."""
+
+    def is_defined_for(self, task_type: TaskType) -> bool:
+        """Whether datasets of this task type can have it."""
+        return self.task_type is None or self.task_type == task_type
 
 
 _ENGINE = "OpenML EvaluationEngine"
+_OWN = "Headstart"
 _ROWS, _ALL = "NumberOfInstances", "NumberOfFeatures"
 
 
@@ -80,7 +101,37 @@ def _class() -> Iterator[Quality]:
         "AutoCorrelation": "share of rows, the first left out, with the class of the row before",
     }
     for name, definition in definitions.items():
-        yield Quality(name, "class", "pass", definition, _ENGINE, depends_on_order=name == "AutoCorrelation")
+        yield Quality(
+            name,
+            "class",
+            "pass",
+            definition,
+            _ENGINE,
+            depends_on_order=name == "AutoCorrelation",
+            task_type=None if name == "NumberOfClasses" else CLASSIFICATION,
+        )
+
+
+def _target() -> Iterator[Quality]:
+    log = "of log1p(d / u), where d is the target less its lowest value and u the median of the d above 0"
+    definitions = {
+        "TargetSkewness": "sample skewness G1 of the target",
+        "TargetKurtosis": "sample excess kurtosis G2 of the target",
+        "TargetLogSkewness": f"sample skewness G1 {log}",
+        "TargetLogKurtosis": f"sample excess kurtosis G2 {log}",
+        "TargetShareOfMostFrequent": "share of the rows with the target's most frequent value",
+        "TargetShareOfLowest": "share of the rows with the target's lowest value, such as 0 of a count",
+        "TargetDistinctValuesPerRow": "distinct values of the target / rows",
+        "TargetIsWhole": (
+            "1 where all differences between values of the target are multiples of one step, as those between"
+            " whole numbers are, and at most 10,000 steps lie between the lowest and the highest; else 0"
+        ),
+        "TargetShareOfOutliers": "share of the rows more than 1.5 interquartile ranges beyond a quartile",
+        "TargetShareOfFarOutliers": "share of the rows more than 3 interquartile ranges beyond a quartile",
+        "TargetEntropy": "entropy, in bits, of ten quantile bins, equal values in one bin",
+    }
+    for name, definition in definitions.items():
+        yield Quality(name, "target", "sort", definition, _OWN, task_type=REGRESSION)
 
 
 def _cardinality() -> Iterator[Quality]:
@@ -124,27 +175,25 @@ def _statistical() -> Iterator[Quality]:
 
 
 def _information() -> Iterator[Quality]:
-    of_nominal = {
-        "AttributeEntropy": "entropy, in bits, of the nominal attributes",
-        "MutualInformation": "mutual information, in bits, of the nominal attributes with the class",
+    of_attributes = {
+        f"{summary}AttributeEntropy": f"{word} entropy, in bits, of the nominal attributes"
+        for summary, word in _SUMMARIES.items()
     }
-    for what, words in of_nominal.items():
-        for summary, word in _SUMMARIES.items():
-            yield Quality(f"{summary}{what}", "information", "pass", f"{word} {words}", _ENGINE)
-    yield Quality(
-        "EquivalentNumberOfAtts",
-        "information",
-        "pass",
-        "ClassEntropy / MeanMutualInformation: how many such attributes it would take to tell the class",
-        _ENGINE,
-    )
-    yield Quality(
-        "MeanNoiseToSignalRatio",
-        "information",
-        "pass",
-        "(MeanAttributeEntropy - MeanMutualInformation) / MeanMutualInformation",
-        _ENGINE,
-    )
+    with_class = {
+        f"{summary}MutualInformation": (
+            f"{word} mutual information, in bits, of the nominal attributes with the class"
+        )
+        for summary, word in _SUMMARIES.items()
+    } | {
+        "EquivalentNumberOfAtts": (
+            "ClassEntropy / MeanMutualInformation: how many such attributes it would take to tell the class"
+        ),
+        "MeanNoiseToSignalRatio": "(MeanAttributeEntropy - MeanMutualInformation) / MeanMutualInformation",
+    }
+    for name, definition in of_attributes.items():
+        yield Quality(name, "information", "pass", definition, _ENGINE)
+    for name, definition in with_class.items():
+        yield Quality(name, "information", "pass", definition, _ENGINE, task_type=CLASSIFICATION)
 
 
 def _pca() -> Iterator[Quality]:
@@ -161,27 +210,42 @@ def _pca() -> Iterator[Quality]:
         yield Quality(name, "pca", "sample", definition, source)
 
 
+def _target_correlations() -> Iterator[Quality]:
+    strengths = {
+        "Pearson": "size of Pearson's correlation of a numeric attribute with the target",
+        "Spearman": "size of Spearman's rank correlation of a numeric attribute with the target",
+        "CorrelationRatio": (
+            "correlation ratio of a nominal attribute with the target: square root of the share of variance"
+            " between categories, adjusted for their number (Kelley's epsilon squared)"
+        ),
+    }
+    for what, words in strengths.items():
+        for statistic, word in {"Max": "largest", "Mean": "mean"}.items():
+            yield Quality(
+                f"{statistic}Target{what}",
+                "target_correlations",
+                "sample",
+                f"{word} {words}",
+                _OWN,
+                task_type=REGRESSION,
+            )
+
+
 def _model() -> Iterator[Quality]:
-    source = "Peng et al. 2002"
-    yield Quality(
-        "TreeLeavesPerClass", "model", "sample", "leaves of a fully grown decision tree / classes", source
-    )
-    yield Quality("TreeLeavesPerRow", "model", "sample", "leaves of that tree / rows", source)
-    yield Quality("TreeDepth", "model", "sample", "longest branch of that tree", source)
-    for what, words in {
-        "BranchLength": "steps from the tree's root to a leaf",
-        "AttributeUse": "splits of the tree on an attribute / splits",
-    }.items():
-        for statistic, word in {
-            "Mean": "mean",
-            "Max": "largest",
-            "Stdev": "population standard deviation",
-        }.items():
-            if (statistic, what) not in {("Max", "BranchLength"), ("Mean", "AttributeUse")}:
-                yield Quality(f"{statistic}Tree{what}", "model", "sample", f"{word} of: {words}", source)
-    yield Quality(
-        "TreeAttributesUsed", "model", "sample", "share of the attributes that the tree splits on", source
-    )
+    definitions = {
+        "TreeLeavesPerClass": "leaves of a fully grown decision tree / classes",
+        "TreeLeavesPerRow": "leaves of that tree / rows",
+        "TreeDepth": "longest branch of that tree",
+        "MeanTreeBranchLength": "mean of: steps from the tree's root to a leaf",
+        "StdevTreeBranchLength": "population standard deviation of: steps from the tree's root to a leaf",
+        "MaxTreeAttributeUse": "largest of: splits of the tree on an attribute / splits",
+        "StdevTreeAttributeUse": (
+            "population standard deviation of: splits of the tree on an attribute / splits"
+        ),
+        "TreeAttributesUsed": "share of the attributes that the tree splits on",
+    }
+    for name, definition in definitions.items():
+        yield Quality(name, "model", "sample", definition, "Peng et al. 2002", task_type=CLASSIFICATION)
 
 
 LANDMARKER_LEARNERS = {
@@ -219,7 +283,47 @@ def _landmarkers() -> Iterator[Quality]:
                 "fits",
                 f"{name} in 5-fold cross-validation of {words}",
                 f"{_ENGINE}; van Hoof's thesis, Table B.1",
+                task_type=CLASSIFICATION,
             )
+
+
+TARGET_LANDMARKERS = {
+    "Ridge": "ridge regression (penalty 1) on standardized columns",
+    "Stump": "a tree of one split",
+    "TreeDepth3": "a tree of depth 3",
+    "Tree": "a tree with five rows a leaf",
+    "NearestNeighbour": "the nearest neighbour on columns scaled to [0, 1]",
+}
+"""Landmarkers of a numeric target."""
+
+TARGET_LANDMARKER_PAIRS = {
+    "RidgeAgainstTree": ("Ridge", "Tree"),
+    "TreeAgainstDepth3": ("Tree", "TreeDepth3"),
+    "TreeDepth3AgainstStump": ("TreeDepth3", "Stump"),
+    "NearestNeighbourAgainstRidge": ("NearestNeighbour", "Ridge"),
+    "NearestNeighbourAgainstTree": ("NearestNeighbour", "Tree"),
+}
+"""Differences of two landmarkers of a numeric target."""
+
+
+def _target_landmarkers() -> Iterator[Quality]:
+    folds = "in 5-fold cross-validation"
+    log = "ridge regression on log1p of the target, as for TargetLogSkewness, over ridge regression"
+    definitions = (
+        {
+            f"{learner}R2": f"R2, at least -1, {folds} of {words}"
+            for learner, words in TARGET_LANDMARKERS.items()
+        }
+        | {pair: f"{better}R2 - {worse}R2" for pair, (better, worse) in TARGET_LANDMARKER_PAIRS.items()}
+        | {
+            "LogRidgeGain": f"gain in R2 {folds} of {log}",
+            "LogRidgeGainOfAbsoluteError": (
+                f"reduction of the mean absolute error, over that of the training mean, {folds} by {log}"
+            ),
+        }
+    )
+    for name, definition in definitions.items():
+        yield Quality(name, "target_landmarkers", "fits", definition, _OWN, task_type=REGRESSION)
 
 
 RELATIVE_PAIRS = {
@@ -237,20 +341,24 @@ RELATIVE_PAIRS = {
 def _relative() -> Iterator[Quality]:
     for name, words in RELATIVE_PAIRS.items():
         definition = (
-            f"gain in accuracy of {words} (3 folds of at most 500 rows; fewer are dealt up to 4 times)"
+            f"gain in accuracy, for a numeric target in R2, of {words} (3 folds of at most 500 rows; fewer"
+            " are dealt up to 4 times)"
         )
-        yield Quality(name, "relative", "fits", definition, "Headstart; idea: Fuernkranz and Petrak 2001")
+        yield Quality(name, "relative", "fits", definition, f"{_OWN}; idea: Fuernkranz and Petrak 2001")
 
 
 QUALITIES: tuple[Quality, ...] = (
     *_simple(),
     *_class(),
+    *_target(),
     *_cardinality(),
     *_statistical(),
     *_information(),
     *_pca(),
+    *_target_correlations(),
     *_model(),
     *_landmarkers(),
+    *_target_landmarkers(),
     *_relative(),
 )
 
@@ -298,11 +406,26 @@ TABLE_B_1 = ("AutoCorrelation", *GROUPS["landmarkers"], "StdvNominalAttDistinctV
 THESIS = (*TABLE_6_3, *TABLE_B_1)
 """All meta-features of van Hoof's thesis, section 6.1.3: 13 statistical ones and 45 of landmarkers."""
 
-DEFAULT = (*SHAPE, *GROUPS["landmarkers"], *GROUPS["relative"])
-"""The learners' default; `ingest/metafeatures/README.md` has the figures behind it."""
+_DEFAULT_GROUPS = ("landmarkers", "target", "target_correlations", "target_landmarkers", "relative")
+
+
+def default_for(task_type: TaskType) -> tuple[str, ...]:
+    """The learners' default selection for datasets of a task type.
+
+    `ingest/metafeatures/README.md` has the figures behind it.
+
+    >>> "RidgeR2" in default_for(REGRESSION), "RidgeR2" in default_for(CLASSIFICATION)
+    (True, False)
+    """
+    defined = {quality.name for quality in QUALITIES if quality.is_defined_for(task_type)}
+    names = [*SHAPE, *(name for group in _DEFAULT_GROUPS for name in GROUPS[group])]
+    return tuple(name for name in names if name in defined)
+
+
+DEFAULT = default_for(CLASSIFICATION)
 
 SELECTIONS = {
-    "default": DEFAULT,
+    "default": tuple(dict.fromkeys((*DEFAULT, *default_for(REGRESSION)))),
     "shape": SHAPE,
     "thesis-6.3": TABLE_6_3,
     "thesis-b.1": TABLE_B_1,

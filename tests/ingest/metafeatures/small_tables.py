@@ -1,6 +1,8 @@
 """Small tables that several test modules describe, and how they do it."""
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from ingest.metafeatures import Metafeatures, compute_metafeatures
 from ingest.metafeatures.prepared import Prepared, RowSample
-from ingest.reading.datasets import load_dataset
+from ingest.reading.datasets import Dataset, load_dataset
 from warehouse.vocabulary.qualities import names_in
 
 FRAME = pd.DataFrame(
@@ -22,11 +24,18 @@ FRAME = pd.DataFrame(
 )
 
 
-def computed(frame: pd.DataFrame, selection: str | None = None) -> Metafeatures:
-    """Meta-features of a frame; a warning is a failure."""
+def computed(dataset: Dataset | pd.DataFrame, selection: str | None = None) -> Metafeatures:
+    """Meta-features of a dataset or a frame; a warning is a failure."""
+    loaded = load_dataset(dataset) if isinstance(dataset, pd.DataFrame) else dataset
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return compute_metafeatures(load_dataset(frame), selection and names_in(selection))
+        return compute_metafeatures(loaded, selection and names_in(selection))
+
+
+def numeric_dataset(features: pd.DataFrame, target: Sequence[float] | np.ndarray) -> Dataset:
+    """A dataset with a numeric target."""
+    classes = load_dataset(features.assign(**{"class": np.resize(["a", "b"], len(target))}))
+    return replace(classes, target=pd.Series(np.asarray(target, dtype=float), name="class"))
 
 
 def sample_of(frame: pd.DataFrame) -> RowSample:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ingest.metafeatures.columns import skewness_and_kurtosis
-from tests.ingest.metafeatures.small_tables import FRAME, computed
+from tests.ingest.metafeatures.small_tables import FRAME, computed, numeric_dataset
 
 # ---- cardinality ---------------------------------------------------------------------------------
 
@@ -46,6 +46,14 @@ def test_a_product_of_more_features_than_there_are_is_missing() -> None:
     assert found.values["CardinalityAtTwo"] == 8
     assert found.reasons["CardinalityAtThree"] == "there are fewer than 3 features"
     assert found.reasons["CardinalityAtFour"] == "there are fewer than 4 features"
+
+
+def test_a_numeric_target_is_a_feature_and_no_attribute() -> None:
+    """x takes 2 values, the target 4."""
+    found = computed(
+        numeric_dataset(pd.DataFrame({"x": [1.5, 2.5] * 2}), [1.5, 2.5, 3.5, 4.5]), "cardinality"
+    )
+    assert (found.values["MaxCardinalityOfNumericAttributes"], found.values["CardinalityAtTwo"]) == (2, 8)
 
 
 # ---- moments -------------------------------------------------------------------------------------
@@ -134,7 +142,7 @@ def test_a_gap_tells_nothing_about_the_class() -> None:
 
 
 def test_attributes_have_entropies_and_share_nothing_where_the_target_is_numeric() -> None:
-    found = computed(pd.DataFrame({"c": list("uvuv"), "class": [0.5, 1.5, 2.5, 3.7]}), "information")
+    found = computed(numeric_dataset(pd.DataFrame({"c": list("uvuv")}), [0.5, 1.5, 2.5, 3.7]), "information")
     assert found.values["MeanAttributeEntropy"] == 1
-    assert found.reasons["MeanMutualInformation"] == "the target is numeric"
-    assert found.reasons["EquivalentNumberOfAtts"] == "the target is numeric"
+    assert found.reasons["MeanMutualInformation"] == "the task is regression"
+    assert found.reasons["EquivalentNumberOfAtts"] == "the task is regression"

@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.metafeatures import compute_metafeatures
-from ingest.reading.datasets import load_dataset
+from ingest.metafeatures import Metafeatures, compute_metafeatures
+from ingest.reading.datasets import Dataset, load_dataset
 from tests.benchmarks import metafeature_agreement as agreement
 from tests.cases import each
-from tests.ingest.metafeatures.small_tables import FRAME, computed, tables
+from tests.ingest.metafeatures.small_tables import FRAME, computed, numeric_dataset, tables
 from warehouse.vocabulary.qualities import GROUPS, QUALITIES, names_in
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
+
+NUMERIC = numeric_dataset(FRAME.drop(columns="class"), np.arange(8) / 3)
 
 # ---- against OpenML ------------------------------------------------------------------------------
 
@@ -95,12 +98,21 @@ def test_identifiers_are_features_but_no_attributes() -> None:
 
 
 def test_numeric_target_is_a_numeric_feature_and_has_no_classes() -> None:
-    found = computed(FRAME.assign(**{"class": np.arange(8) / 3}))
+    found = computed(NUMERIC)
     assert (found.values["NumberOfClasses"], found.values["NumberOfNumericFeatures"]) == (0, 3)
     assert found.values["NumberOfSymbolicFeatures"] == 2
-    assert found.reasons["ClassEntropy"] == "the target is numeric"
-    assert {found.reasons[name] for name in GROUPS["landmarkers"]} == {"the target is numeric"}
     assert not math.isnan(found.values["PCAVarianceOfFirstComponent"])
+
+
+@each("task_type, dataset", [(CLASSIFICATION, load_dataset(FRAME)), (REGRESSION, NUMERIC)])
+def test_a_dataset_has_the_metafeatures_of_its_task_type(task_type: TaskType, dataset: Dataset) -> None:
+    """All of them by default; another's are missing where they are asked for, and cost nothing."""
+    defined = [quality.name for quality in QUALITIES if quality.is_defined_for(task_type)]
+    assert list(computed(dataset).values) == defined
+    others = [quality.name for quality in QUALITIES if quality.name not in defined]
+    found = computed(dataset, ",".join(others))
+    assert found.reasons == dict.fromkeys(others, f"the task is {task_type.words}")
+    assert found.seconds == {}
 
 
 N = 60
@@ -132,10 +144,29 @@ DIFFICULT = {
 }
 
 
+TARGETS = {
+    "huge": RANDOM.normal(size=N) * 1e300,
+    "tiny": RANDOM.normal(size=N) * 1e-300,
+    "far from 0": 1e9 + RANDOM.normal(size=N),
+    "mostly 0": np.where(np.arange(N) < N - 2, 0.0, 7.0),
+    "one value": np.full(N, 7.0),
+    "two values": np.resize([0.0, 1.0], N),
+    "an outlier": np.append(RANDOM.normal(size=N - 1), 1e12),
+}
+
+
 @each("columns", DIFFICULT.values())
 def test_a_value_is_finite_or_has_a_reason(columns: dict[str, Any]) -> None:
-    found = computed(pd.DataFrame({**columns, "class": LABELS}))
-    assert set(found.values) == {quality.name for quality in QUALITIES}
+    _check_finite(computed(pd.DataFrame({**columns, "class": LABELS})))
+    _check_finite(computed(numeric_dataset(pd.DataFrame(columns), RANDOM.normal(size=N))))
+
+
+@each("target", TARGETS.values())
+def test_a_value_of_a_difficult_target_is_finite_or_has_a_reason(target: np.ndarray) -> None:
+    _check_finite(computed(numeric_dataset(pd.DataFrame(DIFFICULT["mixed"]), target)))
+
+
+def _check_finite(found: Metafeatures) -> None:
     assert {name for name, value in found.values.items() if math.isnan(value)} == set(found.reasons)
     assert not any(math.isinf(value) for value in found.values.values())
 
@@ -177,8 +208,8 @@ def test_two_hundred_classes_with_two_rows_each() -> None:
 ON_ORDER = {quality.name for quality in QUALITIES if quality.depends_on_order}
 
 
-def _values(frame: pd.DataFrame) -> dict[str, float]:
-    return {name: value for name, value in computed(frame).values.items() if name not in ON_ORDER}
+def _values(dataset: pd.DataFrame | Dataset) -> dict[str, float]:
+    return {name: value for name, value in computed(dataset).values.items() if name not in ON_ORDER}
 
 
 @settings(max_examples=15, deadline=None)
@@ -188,6 +219,27 @@ def test_order_and_names_change_nothing(frame: pd.DataFrame, seed: int) -> None:
     renamed = shuffled.rename(columns=lambda name: name if name == "class" else f"other {name}")
     renamed["class"] = renamed["class"].map({"p": "z", "q": "y", "r": "x"})
     assert _values(renamed) == pytest.approx(_values(frame), nan_ok=True, abs=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    tables(),
+    st.lists(st.integers(-100, 100), min_size=25, max_size=25),
+    st.sampled_from([1e-3, 0.3, 7.0, 1e3]),
+    st.sampled_from([-1e3, -0.1, 0.7, 1e3]),
+    st.integers(0, 2**16),
+)
+def test_neither_order_nor_names_nor_the_unit_of_a_numeric_target_change_anything(
+    frame: pd.DataFrame, numbers: list[int], unit: float, shift: float, seed: int
+) -> None:
+    features = frame.drop(columns="class").add_prefix("x")
+    target = np.array(numbers[: len(frame)]) / 4
+    order = np.random.default_rng(seed).permutation(len(frame))
+    shuffled = features.iloc[order].sample(frac=1, axis=1, random_state=seed).add_prefix("other ")
+    changed = numeric_dataset(shuffled.reset_index(drop=True), unit * target[order] + shift)
+    assert _values(changed) == pytest.approx(
+        _values(numeric_dataset(features, target)), nan_ok=True, abs=1e-6
+    )
 
 
 def test_columns_that_hold_the_same_values_are_told_apart() -> None:
@@ -237,7 +289,10 @@ def test_budget_leaves_out_what_is_expensive() -> None:
     found = compute_metafeatures(load_dataset(FRAME), budget=1e-9)
     assert set(found.seconds) == {"simple"}
     assert "time budget" in found.reasons["ClassEntropy"]
-    assert list(compute_metafeatures(load_dataset(FRAME), budget=1e9).seconds) == list(GROUPS)
+    groups = [
+        group for group in GROUPS if group not in ("target", "target_correlations", "target_landmarkers")
+    ]
+    assert list(compute_metafeatures(load_dataset(FRAME), budget=1e9).seconds) == groups
 
 
 def test_every_group_is_reported_before_it_is_computed() -> None:
@@ -247,7 +302,6 @@ def test_every_group_is_reported_before_it_is_computed() -> None:
 
 
 def test_registry_names_each_quality_once_with_definition_and_source() -> None:
-    assert set(compute_metafeatures(load_dataset(FRAME)).values) == {quality.name for quality in QUALITIES}
     assert len(QUALITIES) == len({quality.name for quality in QUALITIES})
     assert all(quality.definition and quality.source for quality in QUALITIES)
     assert {"AutoCorrelation"} == ON_ORDER

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from warehouse.support.errors import BadInput
-from warehouse.vocabulary.qualities import GROUPS, SHAPE, TABLE_6_3, names_in
+from warehouse.vocabulary.qualities import (
+    DEFAULT,
+    GROUPS,
+    QUALITIES,
+    SELECTIONS,
+    SHAPE,
+    TABLE_6_3,
+    default_for,
+    names_in,
+)
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 
 def test_groups_and_names_are_taken_in_order_and_once() -> None:
@@ -19,6 +29,15 @@ def test_groups_and_names_are_taken_in_order_and_once() -> None:
     assert len(names_in("shape,landmarkers,shape")) == len(SHAPE) + len(GROUPS["landmarkers"])
 
 
+def test_the_default_selection_of_a_task_type_has_what_is_defined_for_it() -> None:
+    assert default_for(CLASSIFICATION) == DEFAULT == (*SHAPE, *GROUPS["landmarkers"], *GROUPS["relative"])
+    of_numbers = default_for(REGRESSION)
+    assert not set(of_numbers) & {"MajorityClassPercentage", *GROUPS["landmarkers"]}
+    groups = ("target", "target_correlations", "target_landmarkers", "relative")
+    assert {"NumberOfInstances", *(name for group in groups for name in GROUPS[group])} <= set(of_numbers)
+    assert set(SELECTIONS["default"]) == {*DEFAULT, *of_numbers}
+
+
 def test_a_list_of_nothing_is_refused() -> None:
     with pytest.raises(BadInput, match="no meta-features named"):
         names_in(" , ")
@@ -28,6 +47,7 @@ def test_what_openml_publishes_has_its_name(shared_data: Path) -> None:
     published = json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())
     names = {name for qualities in published.values() for name in qualities}
     ours = {name for group in ("pca", "model", "relative") for name in GROUPS[group]}
+    ours |= {quality.name for quality in QUALITIES if quality.task_type == REGRESSION}
     assert {name for group in GROUPS.values() for name in group} - ours == names
 
 
