@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from ingest.openml.cli import openml, openml_data, status
-from ingest.options import Reading
+from ingest.options import Reading, TaskOption
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -350,6 +350,7 @@ def metafeatures(
         str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
     ],
     target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
+    task: TaskOption = None,
     output: JsonOption = "table",
     quiet: QuietOption = False,
     *,
@@ -374,7 +375,7 @@ def metafeatures(
     names = chosen.names()
     with console.progress(quiet) as show:
         show("reading")
-        dataset = load_dataset(path, target=target, options=reading.options())
+        dataset = load_dataset(path, target=target, task=task, options=reading.options())
         computed = compute_metafeatures(dataset, names, budget=chosen.time, report=show)
     if output == "json":
         values = computed.values.items()

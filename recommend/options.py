@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from ingest.options import Reading
+from ingest.options import Reading, TaskOption
 from ingest.reading.column_types.roles import Role
 from recommend.ranking.class_target import IMBALANCED
 from warehouse.options import MEASURE_HELP
@@ -97,6 +97,7 @@ class Data:
             show_default=False,
         ),
     ] = None
+    task: TaskOption = None
     split: Annotated[
         str | None,
         typer.Option(
@@ -121,5 +122,5 @@ class Data:
         source = named_dataset(file, self.dataset)
         roles = dict(map(console.assignment, reading.role or []))
         options = reading.options()
-        dataset = load_dataset(source, target=self.target, roles=roles, options=options)
+        dataset = load_dataset(source, target=self.target, task=self.task, roles=roles, options=options)
         return dataset if self.split is None else dataset.split_by(self.split)
