@@ -51,7 +51,8 @@ ChosenMeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         callback=lambda name: name and canonical_measure(name),
-        help=f"{MEASURE_HELP} Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows.",
+        help=f"{MEASURE_HELP} Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows; "
+        "RMSE for numbers.",
         show_default=False,
     ),
 ]
