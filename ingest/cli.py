@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from ingest.openml.cli import openml, openml_data, status
-from ingest.options import Reading
+from ingest.options import Reading, TaskOption
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -162,6 +162,7 @@ class DesignOptions:
 
     panel: ClassVar = "What to run"
     datasets: DatasetsOption = None
+    task: TaskOption = None
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -170,7 +171,9 @@ class DesignOptions:
             show_default=False,
         ),
     ] = None
-    flows: Annotated[str, typer.Option(help="Flows, separated by commas, or `all`.")] = "all"
+    flows: Annotated[
+        str, typer.Option(help="Flows, separated by commas, or `all`; of each those that fit the target.")
+    ] = "all"
     configurations: Annotated[
         int, typer.Option(min=0, help="Number of configurations of each flow, besides its default.")
     ] = 24
@@ -200,13 +203,17 @@ class DesignOptions:
             raise BadOption("give either --datasets or --plan")
         if self.plan is not None:
             return read_plan(self.plan)
+        titles = {
+            get_flow(name).title for name in ([*FLOWS] if self.flows == "all" else self.flows.split(","))
+        }
         return design_plan(
             find_datasets(self.datasets or Path()),
-            list(FLOWS) if self.flows == "all" else [get_flow(name).name for name in self.flows.split(",")],
+            [name for name, flow in FLOWS.items() if flow.title in titles],
             self.configurations,
             folds=self.folds,
             seed=self.seed,
             tier=Tier(seconds=self.time_limit, memory=self.memory_limit),
+            task=self.task,
         )
 
 
@@ -286,7 +293,7 @@ def sketches(
     if plan is not None:
         sources = [*read_plan(plan).datasets]
     else:
-        sources = [Source(file, "keep") for file in find_datasets(datasets or Path())]
+        sources = [Source(file) for file in find_datasets(datasets or Path())]
     target = Warehouse.create(warehouse)
     with console.progress(quiet) as show:
         count = sketch_datasets(target, sources, show)
@@ -350,6 +357,7 @@ def metafeatures(
         str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
     ],
     target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
+    task: TaskOption = None,
     output: JsonOption = "table",
     quiet: QuietOption = False,
     *,
@@ -374,7 +382,7 @@ def metafeatures(
     names = chosen.names()
     with console.progress(quiet) as show:
         show("reading")
-        dataset = load_dataset(path, target=target, options=reading.options())
+        dataset = load_dataset(path, target=target, task=task, options=reading.options())
         computed = compute_metafeatures(dataset, names, budget=chosen.time, report=show)
     if output == "json":
         values = computed.values.items()

@@ -1,4 +1,4 @@
-"""Options of commands that read a file: the format of a text, where detection is wrong."""
+"""Options of commands that read a dataset, for where detection is wrong: its task, the format of a text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from warehouse.vocabulary.task_types import TaskName
+
 if TYPE_CHECKING:
     from ingest.reading.options import ReadingOptions
+
+
+TaskOption = Annotated[
+    TaskName | None,
+    typer.Option(
+        "--task",
+        help="Whether a target of numbers is predicted as classes or as numbers. Default: classes if few and "
+        "whole.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
 from ingest.parameter_names import plain_parameter_name
+from ingest.reading.column_types.columns import label
 from ingest.reading.formats.encoding import quoted, read_bytes
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable, read_typed_table
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
@@ -27,8 +28,9 @@ from warehouse.storage.writing import Commit
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnknownName, UnreadableInput
 from warehouse.support.text import counted
-from warehouse.vocabulary.measures import MEASURES
+from warehouse.vocabulary.measures import MEASURES, known_name
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TASK_TYPES
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +49,8 @@ class RunFile:
     flow: str
     """Key of the flow in the warehouse."""
     tables: Mapping[str, pa.Table | pd.DataFrame]
-    tasks: list[str]
-    """Tasks of the runs."""
+    tasks: Mapping[str, str]
+    """Tasks of the runs, with the names of their types."""
     qualities: Mapping[str, Mapping[str, float | None]]
     """Task -> quality -> value."""
     space: SearchedFlow | None
@@ -78,11 +80,19 @@ def read_run_file(
     """Read the runs of `flow` ("6969", "openml:6969", "random_forest", or any other name) from a file.
 
     Columns are `task_id`, measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in
-    the first comment may list them as `col_measures` and `col_parameters`. Rows without a value of any
-    measure are left out; an empty cell of a hyperparameter means that the run does not set it. `qualities` is
-    a JSON file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN becomes null.
-    `space` is a file that declares the flow's search space (`ingest.spaces.read_space`). Raises `BadInput` if
-    the file is no run table of this flow, or its configurations are not in the space.
+    the first comment may list them as `col_measures` and `col_parameters`. A measure of predictions may have
+    one of its other names, such as `rmse`; `neg_` says that its sign is turned. Rows without a value of any
+    measure are left out; an empty cell of a hyperparameter means that the run does not set it. The column
+    `task_type` says which tasks are classification and which regression, by OpenML's names or numbers;
+    without it, a table with measures of regression and none of classification is of regression tasks.
+
+    Args:
+        qualities: JSON file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN
+            becomes null.
+        space: file that declares the flow's search space (`ingest.spaces.read_space`).
+
+    Raises:
+        BadInput: the file is no run table of this flow, or its configurations are not in the space.
     """
     path = Path(path)
     key = flow_key(flow)
@@ -91,7 +101,8 @@ def read_run_file(
     declared = None if space is None else read_space(space, key)
     content = read_bytes(path)
     try:
-        tables = _run_tables(read_typed_table(content), key)
+        table = read_typed_table(content)
+        tables, tasks = _run_tables(table, key), _task_types(table)
     except BadInput as error:
         raise UnreadableInput(f"{path}: {error}") from error
     if space is None or declared is None:
@@ -99,7 +110,7 @@ def read_run_file(
     else:
         refuse_unfit(space, declared, tables["hyperparameters"])
         tables |= {"scales": scale_rows({key: declared.scales}), "spaces": space_rows(declared)}
-    tasks = tables["runs"]["task"].unique().to_pylist()
+    tasks = {task: tasks[task] for task in tables["runs"]["task"].unique().to_pylist()}
     of_tasks = {} if qualities is None else _read_qualities(Path(qualities), tasks)
     return RunFile(path, key, tables, tasks, of_tasks, declared)
 
@@ -108,9 +119,14 @@ def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
     """Write the run file; tasks and flows already in the warehouse stay unchanged."""
 
     def tables(now: Warehouse) -> dict[str, pa.Table | pd.DataFrame]:
-        datasets = _datasets_of_tasks(now, read.tasks)
+        datasets = _datasets_of_tasks(now, [*read.tasks])
         qualities = {"qualities": _quality_rows(read.qualities, datasets)} if read.qualities else {}
-        return {**read.tables, **_new_tasks(now, datasets), **_new_flow(now, read.flow), **qualities}
+        return {
+            **read.tables,
+            **_new_tasks(now, datasets, read.tasks),
+            **_new_flow(now, read.flow),
+            **qualities,
+        }
 
     return warehouse.write(tables, source="run file", location=str(read.path))
 
@@ -143,7 +159,10 @@ def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
     _check_flow(table.metadata, flow)
     tasks = _tasks(table)
     names = _measure_names(table)
-    measures = {name: _numbers(name, table.columns[name]) for name in names}
+    measures = {
+        measure: _numbers(name, table.columns[name]) * (-1 if _is_negated(name) else 1)
+        for name, measure in names.items()
+    }
     evaluated = np.logical_or.reduce([~np.isnan(values) for values in measures.values()])
     position = np.flatnonzero(evaluated)
     if not len(position):
@@ -195,15 +214,53 @@ def _tasks(table: TypedTable) -> np.ndarray:
     return tasks
 
 
-def _measure_names(table: TypedTable) -> list[str]:
-    named = _names_in_comment(table, "col_measures")
-    names = named or [name for name in table.columns if name in MEASURES]
+def _measure_names(table: TypedTable) -> dict[str, str]:
+    """Column of each measure -> the measure's name."""
+    listed = _names_in_comment(table, "col_measures")
+    names = {name: _measure_of(name) or name for name in listed} or {
+        name: measure for name in table.columns if (measure := _measure_of(name)) is not None
+    }
     if not names:
         raise UnreadableInput(
             "no column is a measure: none has a name like predictive_accuracy or area_under_roc_curve, and "
             "no JSON comment in the first line lists col_measures"
         )
+    repeated = [name for name, measure in names.items() if [*names.values()].count(measure) > 1]
+    if repeated:
+        raise UnreadableInput(f"the columns {_listed(repeated)} are one measure; leave out all but one")
     return names
+
+
+def _measure_of(name: str) -> str | None:
+    """The measure that a column is called after; by one of its other names only if it is one of predictions.
+
+    A column `time` may be anything, and in any unit.
+    """
+    measure = known_name(name)
+    is_of_predictions = any(measure in task_type.measures for task_type in TASK_TYPES.values())
+    return measure if is_of_predictions or name in MEASURES else None
+
+
+def _is_negated(name: str) -> bool:
+    return name.lower().startswith("neg_")
+
+
+def _task_types(table: TypedTable) -> dict[str, str]:
+    """Task -> name of its type, by the column `task_type` or else by the measures."""
+    tasks = _tasks(table)
+    column = table.columns.get("task_type")
+    if column is None:
+        measures = {*_measure_names(table).values()}
+        is_regression = measures & {*REGRESSION.measures} and not measures & {*CLASSIFICATION.measures}
+        return dict.fromkeys(tasks, (REGRESSION if is_regression else CLASSIFICATION).name)
+    known = {str(word): one.name for one in TASK_TYPES.values() for word in (one.words, one.openml_id)}
+    found: dict[str, str] = {}
+    for task, code in {*zip(tasks, column.codes.tolist(), strict=True)}:
+        word = "unknown" if code < 0 else label(column.values[code]).lower().replace(" ", "_")
+        task_type = known.get(word, word)
+        if found.setdefault(task, task_type) != task_type:
+            raise UnreadableInput(f"the task {task.removeprefix('openml:')} has two task types")
+    return found
 
 
 def _parameters(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, TypedColumn]:
@@ -326,15 +383,21 @@ def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]
     return stand_ins | dict(zip(known["task"], known["dataset"], strict=True))
 
 
-def _new_tasks(warehouse: Warehouse, datasets: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    """Rows for tasks, and their datasets, with a known id only."""
+def _new_tasks(
+    warehouse: Warehouse, datasets: Mapping[str, str], task_types: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
+    """Rows for tasks, and their datasets, of which the id and the task type are known."""
     known = set(warehouse.sql("SELECT task FROM tasks")["task"])
     new = {task: dataset for task, dataset in datasets.items() if task not in known}
     names = [f"dataset of OpenML task {task.removeprefix('openml:')}" for task in new]
     return {
         "datasets": pd.DataFrame({"dataset": list(new.values()), "name": names}),
         "tasks": pd.DataFrame(
-            {"task": list(new), "dataset": list(new.values()), "task_type": "supervised_classification"}
+            {
+                "task": list(new),
+                "dataset": list(new.values()),
+                "task_type": [task_types[task] for task in new],
+            }
         ),
     }
 

@@ -162,6 +162,8 @@ def recommend(
 
       recommend my.csv --target churned --strategy delta --seeds seeds.json
 
+      recommend films.csv --target stars --task regression
+
       recommend my.csv --role size=numeric --delimiter semicolon --missing unknown
 
       recommend my.csv --flow random_forest --format json

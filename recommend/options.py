@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from ingest.options import Reading
+from ingest.options import Reading, TaskOption
 from ingest.reading.column_types.roles import Role
 from recommend.ranking.class_target import IMBALANCED
 from warehouse.options import MEASURE_HELP
@@ -51,7 +51,8 @@ ChosenMeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         callback=lambda name: name and canonical_measure(name),
-        help=f"{MEASURE_HELP} Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows.",
+        help=f"{MEASURE_HELP} Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows; "
+        "RMSE for numbers.",
         show_default=False,
     ),
 ]
@@ -97,6 +98,7 @@ class Data:
             show_default=False,
         ),
     ] = None
+    task: TaskOption = None
     split: Annotated[
         str | None,
         typer.Option(
@@ -121,5 +123,5 @@ class Data:
         source = named_dataset(file, self.dataset)
         roles = dict(map(console.assignment, reading.role or []))
         options = reading.options()
-        dataset = load_dataset(source, target=self.target, roles=roles, options=options)
+        dataset = load_dataset(source, target=self.target, task=self.task, roles=roles, options=options)
         return dataset if self.split is None else dataset.split_by(self.split)

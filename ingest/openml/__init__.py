@@ -5,6 +5,25 @@ keeps what came until it is in the warehouse, `documents` reads it, `tables` mak
 them with their parents, and `records` notes the progress.
 """
 
+from collections.abc import Mapping
+
+from warehouse.vocabulary.task_types import TaskName
+
 DEFAULT_SERVER = "https://www.openml.org/api/v1"
-MEASURES = ("predictive_accuracy", "area_under_roc_curve", "f_measure", "kappa", "usercpu_time_millis")
+MEASURES: Mapping[TaskName, tuple[str, ...]] = {
+    "classification": (
+        "predictive_accuracy",
+        "area_under_roc_curve",
+        "f_measure",
+        "kappa",
+        "usercpu_time_millis",
+    ),
+    "regression": (
+        "root_mean_squared_error",
+        "mean_absolute_error",
+        "root_relative_squared_error",
+        "relative_absolute_error",
+        "usercpu_time_millis",
+    ),
+}
 """Measures requested by default."""

@@ -18,6 +18,7 @@ from warehouse.support.errors import BadOption, Failed, NoWarehouse, UnreadableI
 from warehouse.support.option_groups import grouped
 from warehouse.support.text import comma_separated, counted
 from warehouse.vocabulary.measures import known_name
+from warehouse.vocabulary.task_types import TaskName
 
 if TYPE_CHECKING:
     from ingest.openml.connection import Connection
@@ -49,9 +50,19 @@ class SelectionOptions:
     datasets: Annotated[str | None, _numbers_option("Only tasks of these datasets")] = None
     flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None
     uploaders: Annotated[str | None, _numbers_option("Only runs of these users")] = None
+    task: Annotated[
+        TaskName, typer.Option(help="Task type of the runs, whose usual measures are the default.")
+    ] = "classification"
     measures: Annotated[
-        str, typer.Option(metavar="NAMES", help="Evaluation measures, separated by commas; short names work.")
-    ] = ",".join(MEASURES)
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Evaluation measures, separated by commas; short names work. Default: "
+            + "; ".join(f"{', '.join(names)} ({task})" for task, names in MEASURES.items())
+            + ".",
+            show_default=False,
+        ),
+    ] = None
     since: Annotated[
         int | None,
         typer.Option(min=1, help="Only runs with this number or a higher one.", show_default=False),
@@ -81,7 +92,9 @@ class SelectionOptions:
             datasets=_numbers(self.datasets),
             flows=_numbers(self.flows),
             uploaders=_numbers(self.uploaders),
-            measures=tuple(known_name(name) or name for name in comma_separated(self.measures)),
+            measures=MEASURES[self.task]
+            if self.measures is None
+            else tuple(known_name(name) or name for name in comma_separated(self.measures)),
             since=self.since,
             most=self.most,
             failures=self.failed_runs,
@@ -128,6 +141,8 @@ def openml(selected: SelectionOptions, requests: RequestOptions, results: Result
       ingest openml --flows 6969,6970 --suite 14 --measures predictive_accuracy --dry-run
 
       ingest openml --flows 6969,6970 --suite 14 --measures predictive_accuracy --warehouse DIR
+
+      ingest openml --task regression --suite 353 --warehouse DIR
     """
     from warehouse.support.imports import spare_pandas
 

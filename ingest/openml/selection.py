@@ -31,7 +31,7 @@ class Selection:
     datasets: tuple[int, ...] = ()
     flows: tuple[int, ...] = ()
     uploaders: tuple[int, ...] = ()
-    measures: tuple[str, ...] = MEASURES
+    measures: tuple[str, ...] = MEASURES["classification"]
     since: int | None = None
     """Only runs with this number or a higher one."""
     most: int | None = None

@@ -23,9 +23,13 @@ _DATE_SALT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: any od
 MISSING = np.uint64(0)  # a hash that no value is likely to have
 
 
-def content_hash(features: Sequence[str], target: str, rows: int) -> str:
-    """16 hexadecimal digits that name the content of a table, by the digests of its columns."""
-    parts = [f"{rows}", *sorted(features), "target", target]
+def content_hash(features: Sequence[str], target: str, rows: int, *, has_classes: bool = True) -> str:
+    """16 hexadecimal digits that name the content of a table, by the digests of its columns.
+
+    A target has another hash as numbers than as classes, since nothing that is known of one holds for the
+    other.
+    """
+    parts = [f"{rows}", *sorted(features), "target" if has_classes else "numeric target", target]
     return hashlib.blake2b(" ".join(parts).encode(), digest_size=8).hexdigest()
 
 

@@ -22,30 +22,25 @@ from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
 from ingest.reading.split_by import SplitBy
 from ingest.reading.tables import RawTable, TextFormat, read_table, visible
-from ingest.reading.target.classes import (
-    NumericTarget,
-    RareClasses,
-    doubts_about_gaps,
-    doubts_about_labels,
-    target_values,
-)
-from ingest.reading.target.targets import TargetChoice, alternatives, choose_target, suggestion
+from ingest.reading.target.classes import NumericTarget, RareClasses, read_target, target_values
+from ingest.reading.target.targets import TargetChoice, choose_target, suggestion
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
-from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName, TaskType
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A dataset with a target to predict: classes, or numbers (`n_classes` is 0 then).
+    """A dataset with a target to predict: classes, or numbers (`n_classes` is 0).
 
     `features` has a row per instance and, by role: numeric float64/int64; categorical and boolean
     `category` of text (with the values that the source declares but does not use); date datetime64; text
     `str`; constant and identifier in one of these. Missing is NaN (NaT). `target` is a `category` of text
     labels, all of which occur, or float64, without missing values, on the same index. `target_choice`
-    says in one sentence why this column is the target, `note` what was changed on the way in, and `doubts`
-    what only the user can decide: each is a sentence without its full stop that names the option to set.
+    says in one sentence why this column is the target and, of three or more different numbers, why they are
+    predicted as classes or as numbers. `note` says what was changed on the way in, and `doubts` what only the
+    user can decide: each is a sentence without its full stop that names the option to set.
     `split` says how rows are split for training and testing; None = at random.
     """
 
@@ -67,7 +62,7 @@ class Dataset:
     def content_hash(self) -> str:
         """16 hex digits, independent of file format, order of rows and columns, and names."""
         *features, target = self.column_digests
-        return content_hash(features, target, len(self.target))
+        return content_hash(features, target, len(self.target), has_classes=self.task_type is CLASSIFICATION)
 
     @cached_property
     def column_digests(self) -> tuple[str, ...]:
@@ -141,6 +136,7 @@ def load_dataset(
     source: str | Path | Any,
     *,
     target: str | None = None,
+    task: TaskName | None = None,
     roles: Mapping[str, Role | str] | None = None,
     numeric_target: NumericTarget = "keep",
     rare_classes: RareClasses = "keep",
@@ -161,12 +157,14 @@ def load_dataset(
             installed; also packed with gzip, bz2, xz, zstd, lz4 or zip; told by content), `openml:<id>`,
             `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas (its index is
             ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
-        target: the class column; None = what the source or names tell, else a guess, which is one of the
+        target: column to predict; None = what the source or names tell, else a guess, which is one of the
             dataset's doubts (`ingest.reading.target.targets.choose_target`).
-        roles: roles by column that overrule the detected ones. `categorical` for the target accepts a
-            numeric target as it is.
-        numeric_target: keep a target that looks like a measurement (not whole, or more than 30 different
-            numbers) as numbers; or make two classes of any numeric target with more than two values by
+        task: `classification` takes each number of a numeric target as a class, `regression` predicts any
+            target of three or more different numbers as a number; None = the likelier one
+            (`ingest.reading.target.task_choice.choose_task`).
+        roles: roles by column that overrule the detected ones. `categorical` for the target makes classes of
+            all its words, also of those that mean a missing value elsewhere.
+        numeric_target: keep numbers, or make two classes of any numeric target with more than two values by
             OpenML's rule (`P` below the mean, `N` otherwise).
         rare_classes: keep a class with a single row, or drop the row, which no cross-validation can use.
         name: the dataset's name; default is the file's name without its suffixes.
@@ -183,13 +181,14 @@ def load_dataset(
     chosen = choice.column
     wanted = _checked_roles({visible(name): role for name, role in (roles or {}).items()}, raw)
     words = raw.frame[chosen].rename(chosen)
-    values = read_column(words, decimal, _KINDS.get(wanted.get(chosen))).values.rename(chosen)
-    try:
-        outcome, notes = target_values(words, values, wanted.get(chosen), numeric_target, rare_classes)
-    except UnusableDataset as error:
-        raise UnusableDataset(f"{error}; {alternatives(raw.frame, chosen)}") from None
-    doubts = [*raw.doubts, *choice.doubts, *_doubts_about_target(words, outcome, wanted.get(chosen))]
-    kept = raw.frame if len(outcome) == len(raw.frame) else raw.frame.loc[outcome.index]
+    role = wanted.get(chosen)
+    column = read_target(words, decimal, role, task)
+    outcome = target_values(words, column.values.rename(chosen), role, task, numeric_target, rare_classes)
+    notes, doubts = outcome.notes, [*raw.doubts, *choice.doubts, *outcome.doubts]
+    if outcome.task.task_type is REGRESSION:
+        notes += filter(None, [_odd_cells(column, words, raw.line_of)])
+        doubts += filter(None, [_limits(column, words, raw.line_of)])
+    kept = raw.frame if len(outcome.values) == len(words) else raw.frame.loc[outcome.values.index]
     columns = {
         str(name): read_column(column, decimal, _KINDS.get(wanted.get(str(name))))
         for name, column in kept.items()
@@ -204,10 +203,10 @@ def load_dataset(
             doubts.append(doubt)
     return Dataset(
         name=name or raw.name,
-        features=pd.DataFrame(features, index=outcome.index).reset_index(drop=True),
-        target=outcome.reset_index(drop=True),
+        features=pd.DataFrame(features, index=outcome.values.index).reset_index(drop=True),
+        target=outcome.values.reset_index(drop=True),
         roles=found,
-        target_choice=choice.reason,
+        target_choice="; ".join(filter(None, [choice.reason, outcome.task.reason])),
         note="; ".join([*raw.remarks, *notes]) or None,
         source=raw.source,
         doubts=tuple(doubts),
@@ -229,28 +228,6 @@ def _chosen_target(raw: RawTable, target: str | None) -> TargetChoice:
             f"several columns are named {quoted(choice.column)}, the target; rename all but one"
         )
     return choice
-
-
-def _doubts_about_target(words: pd.Series, outcome: pd.Series, role: Role | None) -> list[str]:
-    """Doubts about the gaps of the target, unless its role is given, and about its labels."""
-    doubts = [*doubts_about_gaps(words, outcome.index)] if role is None else []
-    if isinstance(outcome.dtype, pd.CategoricalDtype):
-        doubts += doubts_about_labels(outcome.cat.categories)
-    return doubts
-
-
-def refuse_regression(dataset: Dataset) -> None:
-    """Refuse a numeric target, which nothing can be recommended for yet.
-
-    Raises:
-        UnusableDataset: the target is numeric.
-    """
-    if dataset.task_type is REGRESSION:
-        raise UnusableDataset(
-            f"the target {str(dataset.target.name)!r} is numeric ({dataset.target.nunique()} different "
-            "values), and regression is not supported yet: choose another --target; "
-            f"{alternatives(dataset.features, str(dataset.target.name))}"
-        )
 
 
 _KINDS: Mapping[Role | None, Kind] = {

@@ -35,6 +35,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import TaskType
 
 logger = logging.getLogger(__name__)
 
@@ -166,6 +167,7 @@ def _read(source: Source) -> Dataset:
     return load_dataset(
         source.file.path,
         target=source.file.target,
+        task=source.task,
         numeric_target=source.numeric_target,
         rare_classes="drop",
     )
@@ -212,15 +214,17 @@ def sketch_datasets(
 def _chosen(
     warehouse: Warehouse, dataset: Dataset, plan: Plan, place: int, block: Pool
 ) -> list[Configuration]:
-    """Configurations that the tier at this place runs: all, or the defaults and the best by the tier before.
+    """Configurations of the dataset's task type that the tier at this place runs.
 
-    Flows that nobody would fit on so many rows are not among the latter.
+    These are all, or the defaults and the best by the tier before. Flows that nobody would fit on so many
+    rows are not among the latter.
     """
+    block, pool = (_of_type(dataset.task_type, some) for some in (block, plan.pool))
     if place == 0:
         return [*block]
     before, tier = plan.tiers[place - 1 : place + 1]
     task = task_of(dataset, plan, before)
-    best = best_setups(warehouse, task, dataset.task_type, round(tier.share * len(plan.pool)))
+    best = best_setups(warehouse, task, dataset.task_type, round(tier.share * len(pool)))
     rows = len(dataset.features)
     train_rows = plan.resampling(rows, tier).sizes(rows)[0]
     return [
@@ -229,6 +233,10 @@ def _chosen(
         if (source == "default" or setup_of(configuration) in best)
         and train_rows <= (get_flow(configuration.algorithm).most_rows or train_rows)
     ]
+
+
+def _of_type(task_type: TaskType, pool: Pool) -> Pool:
+    return {one: source for one, source in pool.items() if get_flow(one.algorithm).task_type == task_type}
 
 
 def planned_runs(

@@ -25,6 +25,7 @@ from ingest.running.resampling import Resampling
 from warehouse.support.errors import BadOption, UnreadableInput, one_line
 from warehouse.support.text import LONGEST_SECONDS
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import TaskName
 
 ENOUGH_MORE_ROWS = 1.25
 """A tier runs on a dataset where it trains on so many times the rows of the tier before."""
@@ -36,8 +37,10 @@ class Source:
 
     file: DatasetFile
     """Where it is; a plan's file names folders (`path`) or single datasets (`names`)."""
-    numeric_target: NumericTarget = "binarize"
+    numeric_target: NumericTarget = "keep"
     """Treatment of a numeric target: `binarize` splits it at its mean, `keep` leaves it as it is."""
+    task: TaskName | None = None
+    """Task type of a numeric target; None = the likelier one."""
     least_rows: int = 0
     """Rows below which the dataset is left out."""
     domain: str | None = None
@@ -131,15 +134,16 @@ def design_plan(
     folds: int = 3,
     seed: int = 0,
     tier: Tier = Tier(),
+    task: TaskName | None = None,
 ) -> Plan:
-    """The default and a space-filling design of each flow on every dataset."""
+    """The default and a space-filling design of each flow on every dataset of the flow's task type."""
     pool = {
         Configuration(name, values): "design"
         for name in flows
         for values in sobol_design(get_flow(name), configurations, seed)
     }
     return Plan(
-        [Source(file) for file in files],
+        [Source(file, task=task) for file in files],
         pool,
         (tier,),
         (SplitRule(folds=folds),),
@@ -187,10 +191,9 @@ def _sources(entry: Mapping[str, Any], folder: Path) -> Iterator[Source]:
         files = find_datasets(os.path.normpath(folder / rest.pop("path")))
     families = rest.pop("families", None)
     known = {} if families is None else _families(folder / families)
-    options = {"numeric_target": "keep"} | rest
     for file in files:
         facts = known.get(Path(file.path).stem, {})
-        yield Source(file, family=facts.get("family"), domain=facts.get("domain"), **options)
+        yield Source(file, family=facts.get("family"), domain=facts.get("domain"), **rest)
 
 
 def _families(path: Path) -> dict[str, dict[str, str]]:

@@ -17,6 +17,7 @@ from tests.warehouse.worlds import Templates
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.task_types import TASK_TYPES
 
 ACCURACY = "predictive_accuracy"
 CSV = (
@@ -104,6 +105,76 @@ def test_arff_comment_says_what_the_columns_are(warehouse: Warehouse, tmp_path: 
     table = warehouse.run_table("6969", "speed")
     assert table.runs["value"].tolist() == [2.5, 1000.0]
     assert configurations(table) == [{"depth": None}, {"depth": 3}]
+
+
+@each(
+    ("header", "rows", "measure", "values", "task_types"),
+    [
+        ("rmse,mae", ["2.5,1", "4,2"], "root_mean_squared_error", [2.5, 4], ["supervised_regression"] * 2),
+        ("R2,C", ["0.5,1", "-1,2"], "r2", [0.5, -1], ["supervised_regression"] * 2),
+        (
+            "rrse,C",
+            ["0.5,1", "0.7,2"],
+            "root_relative_squared_error",
+            [0.5, 0.7],
+            ["supervised_regression"] * 2,
+        ),
+        (
+            "neg_mean_absolute_error",
+            ["-3", "-2"],
+            "mean_absolute_error",
+            [3, 2],
+            ["supervised_regression"] * 2,
+        ),
+        (
+            "auc,rmse",
+            ["0.9,0.1", "0.8,0.2"],
+            "area_under_roc_curve",
+            [0.9, 0.8],
+            ["supervised_classification"] * 2,
+        ),
+        (
+            "rmse,task_type",
+            ["1,Supervised Classification", "2,2"],
+            "root_mean_squared_error",
+            [1],
+            ["supervised_classification", "supervised_regression"],
+        ),
+        (
+            "accuracy,task_type",
+            ["1,1", "1,Learning Curve"],
+            "predictive_accuracy",
+            [1],
+            ["supervised_classification", "learning_curve"],
+        ),
+    ],
+)
+def test_measures_have_their_other_names_too_and_tell_the_task_type(
+    templates: Templates,
+    tmp_path: Path,
+    header: str,
+    rows: list[str],
+    measure: str,
+    values: list[float],
+    task_types: list[str],
+) -> None:
+    warehouse = templates.copy(tmp_path / str(abs(hash(header))))
+    text = "\n".join(
+        [f"{header},task_id", *(f"{row},{task}" for task, row in zip((3, 6), rows, strict=True))]
+    )
+    ingest_run_file(warehouse, write(tmp_path, text), "svr")
+    types = warehouse.sql("SELECT task_type FROM tasks ORDER BY task")["task_type"]
+    assert types.tolist() == task_types
+    found = warehouse.run_table("other:svr", measure, task_type=TASK_TYPES[task_types[0]], related=False)
+    assert found.runs["value"].tolist() == values
+    assert not {"rmse", "mae", "auc", "task_type"} & {*found.configurations.parameters}
+
+
+def test_a_column_that_only_may_be_a_measure_is_a_hyperparameter(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    rows = read_back(warehouse, tmp_path, f"time,{ACCURACY},task_id\n10,0.5,3\n")
+    assert rows == [{"time": 10}]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -283,6 +354,8 @@ HOSTILE = {
     "broken Parquet": (b"PAR1 and no more", "damaged Parquet"),
     "broken gzip": (gzip.compress(CSV.encode())[:-9], "damaged gzip"),
     "no task": (CSV.replace("task_id", "task").encode(), "no column task_id"),
+    "one measure twice": (b"acc,accuracy,task_id\n1,1,3\n", "'acc, accuracy' are one measure"),
+    "task of two types": (b"acc,task_type,task_id\n1,1,3\n1,2,3\n", "the task 3 has two task types"),
     "no measure": (CSV.replace(ACCURACY, "score").encode(), "no column is a measure"),
     "task that is no number": (CSV.replace("0.8,3", "0.8,iris").encode(), "row 2: task_id is 'iris'"),
     "task that is a fraction": (CSV.replace("0.8,3", "0.8,3.5").encode(), "row 2: task_id is '3.5'"),

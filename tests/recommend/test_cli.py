@@ -144,14 +144,15 @@ def test_where_one_class_has_nearly_all_rows_the_user_hears_of_it(run: Run, tmp_
     assert "Measure:" not in run(path, "--measure", "acc")[1]
 
 
-def test_a_numeric_target_is_refused_with_the_alternatives(run: Run, tmp_path: Path) -> None:
-    columns = {"colour": ["red", "blue"] * 50, "x": range(100), "price": [n / 7 for n in range(100)]}
-    pd.DataFrame(columns).to_csv(tmp_path / "prices.csv", index=False)
-    code, out, err = run(tmp_path / "prices.csv")
-    assert (code, out) == (2, "")
-    assert "the target 'price' is numeric (100 different values)" in err
-    assert "columns with classes are 'colour' (2 values)" in err
-    assert err.count("\n") == 1
+def test_the_task_of_numbers_is_said_with_the_option_for_the_other(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "films.csv"
+    numbers(600, seed=1).assign(stars=lambda rows: np.arange(len(rows)) % 5).to_csv(path, index=False)
+    head = run(path, "--target", "stars")[1].splitlines()[0]
+    assert head.endswith(
+        "'stars' is the target because it was given; classification because it has 5 different whole numbers "
+        "(--task regression predicts the number)"
+    )
+    assert "classification because" not in run(path, "--target", "class")[1]
 
 
 def test_seeds_file_is_the_printed_json(run: Run, csv: Path, tmp_path: Path) -> None:
@@ -217,6 +218,12 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "role that does not exist": (table(numbers(60)), ("--role", "x=number"), "number"),
     "role without a value": (table(numbers(60)), ("--role", "x"), "NAME=VALUE"),
     "only useless columns": (text("same,class\n" + "1,a\n1,b\n" * 30), (), "no column to learn from"),
+    "task that the target does not allow": (
+        table(numbers(60)),
+        ("--task", "regression"),
+        "can't be predicted as numbers",
+    ),
+    "unknown task": (table(numbers(60)), ("--task", "clustering"), "'classification', 'regression'"),
     "unknown flow": (table(numbers(60)), ("--flow", "perceptron"), "random_forest"),
     "unknown strategy": (table(numbers(60)), ("--strategy", "best"), "delta"),
     "unknown measure": (

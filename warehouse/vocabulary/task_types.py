@@ -6,8 +6,12 @@ one of the scorers of `ingest.running.scorer`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS, MAE, QUANTILES, R2, RAE, RMSE, RRSE
+
+TaskName = Literal["classification", "regression"]
+"""Name of a task type in options (`TaskType.words`)."""
 
 
 @dataclass(frozen=True)

@@ -6,39 +6,95 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.columns import as_words, labels
+from ingest.reading.column_types.columns import Column, as_words, label, labels, read_column, tidied
 from ingest.reading.column_types.numbers import LONGEST, PLAIN
-from ingest.reading.column_types.roles import Role
+from ingest.reading.column_types.roles import Role, detect_role
 from ingest.reading.formats.encoding import quoted
-from ingest.reading.target.targets import MOST_CLASSES
-from warehouse.support.errors import UnusableDataset
+from ingest.reading.target.task_choice import TaskChoice, choose_task, names_rows
+from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName
 
 NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _GAP_WORD = 0.5  # of the rows without a target that say one word, from which on it may be a class
+_NEARLY_CONSTANT = 0.99  # of the rows with one number
+
+
+@dataclass(frozen=True, eq=False)
+class TargetValues:
+    """A target on the rows that are kept, and what is to be said about it (see `Dataset`)."""
+
+    values: pd.Series
+    """(n,) labels as `category`, or float64, without missing values."""
+    task: TaskChoice
+    notes: list[str]
+    doubts: list[str]
+
+
+def read_target(words: pd.Series, decimal: str | None, role: Role | None, task: TaskName | None) -> Column:
+    """The target's column in one of the forms of `ingest.reading.column_types.columns.read_column`.
+
+    Args:
+        words: (n,) the column as its source has it.
+        decimal: decimal sign of the file; None = unknown.
+        role: the one that the user gave it, which must be one of classes.
+        task: the task type that the user gave; regression makes numbers of declared categories and codes.
+
+    Raises:
+        BadInput: role and task exclude each other, or the words are no numbers.
+    """
+    target = quoted(words.name)
+    if task not in (None, *get_args(TaskName)):
+        raise UnknownName(f"unknown task {quoted(task)}; the tasks are {' and '.join(get_args(TaskName))}")
+    if role not in (None, Role.categorical, Role.boolean):
+        raise UnusableDataset(
+            f"the target {target} cannot have the role {role}: give --task regression to predict numbers, "
+            "--task classification or the role categorical to predict classes"
+        )
+    if task != "regression":
+        return read_column(words, decimal, None if role is None else "words")
+    if role is not None:
+        raise BadOption(f"the role {role} of the target {target} and --task regression exclude each other")
+    is_declared = isinstance(words.dtype, pd.CategoricalDtype)
+    column = read_column(labels(tidied(words)) if is_declared else words, decimal, "numbers")
+    present = int(column.values.notna().sum())
+    if present and not pd.api.types.is_numeric_dtype(column.values.dtype):
+        odd: Iterable[str] = labels(column.values.dropna())
+    else:
+        cells = words.dropna().astype("str").str.strip()
+        odd = cells[cells.isin(column.odd)]
+        if len(odd) <= present:
+            return column
+    raise UnusableDataset(
+        f"the target {target} holds {quoted(next(iter(odd)))} and the like, which can't be predicted as "
+        "numbers: leave out --task regression, or choose another --target"
+    )
 
 
 def target_values(
     words: pd.Series,
     values: pd.Series,
     role: Role | None,
+    task: TaskName | None,
     numeric_target: NumericTarget,
     rare_classes: RareClasses,
-) -> tuple[pd.Series, list[str]]:
-    """The target's labels as categories, or its numbers, on the rows that are kept; notes on the rest.
+) -> TargetValues:
+    """The target's labels as categories, or its numbers, on the rows that are kept.
 
     Args:
         words: (n,) the column as its source has it; where these are words, they are the labels.
-        values: (n,) the same as `ingest.reading.column_types.columns.read_column` reads it.
+        values: (n,) the same as `read_target` reads it.
         role: the one that the user gave it.
+        task: see `load_dataset`.
         numeric_target: see `load_dataset`.
         rare_classes: see `load_dataset`.
 
@@ -46,35 +102,58 @@ def target_values(
         BadInput: nothing can be learned from these values.
     """
     target = quoted(words.name)
-    if role not in (None, Role.categorical, Role.boolean):
-        raise UnusableDataset(
-            f"the target {target} cannot have the role {role}; its role is detected, or categorical"
-        )
-    notes: list[str] = []
-    present = _present(values, target, notes)
-    if role is None and _is_binarizable(present, numeric_target):
-        numbers = present.to_numpy(dtype=float)
-        halves = np.where(numbers < numbers.mean(), "P", "N")
-        present = pd.Series(halves, index=present.index, name=words.name)
-        notes.append("target binarized at its mean")
-    elif role is None and _is_measurement(present, target):
-        return present.astype(float), notes
-    elif pd.api.types.is_string_dtype(words.dtype):
-        notes.clear()
-        present = _present(values if role else as_words(words), target, notes)
-    classes = labels(present).astype("category").rename(str(words.name))
-    _refuse_no_classes(classes, target)
-    return _without_rare_classes(classes, target, notes) if rare_classes == "drop" else (classes, notes)
-
-
-def _present(values: pd.Series, target: str, notes: list[str]) -> pd.Series:
-    """The values without missing ones, whose number is added as a note."""
     present = values.dropna()
     if present.empty:
-        raise UnusableDataset(f"the target {target} has no values")
-    if dropped := len(values) - len(present):
-        notes.append(f"{counted(dropped, 'rows')} without a target value dropped")
-    return present
+        raise UnusableDataset(f"the target {target} has no values: choose another --target")
+    if pd.api.types.is_datetime64_dtype(present.dtype):
+        raise UnusableDataset(
+            f"the target {target} holds dates, which can't be predicted: choose another --target"
+        )
+    remarks: list[str] = []
+    choice = TaskChoice(CLASSIFICATION)
+    if role is None and _is_binarizable(present, numeric_target):
+        remarks.append("target binarized at its mean")
+        is_below = present < present.astype(float).mean()
+        present = is_below.map({True: "P", False: "N"})
+    elif role is None:
+        choice = choose_task(present, task)
+        if choice.task_type is REGRESSION:
+            notes = _dropped(len(values) - len(present), "a finite target value")
+            return TargetValues(
+                present.astype(float), choice, notes, [*_doubts_about_numbers(present, target)]
+            )
+        if pd.api.types.is_string_dtype(words.dtype):
+            present = as_words(words).dropna()
+    notes = [*_dropped(len(values) - len(present), "a target value"), *remarks]
+    classes = labels(present).astype("category").rename(str(words.name))
+    _refuse_no_classes(classes, target)
+    if rare_classes == "drop":
+        classes, rare = _without_rare_classes(classes, target)
+        notes += [f"{counted(rare, 'rows')} dropped, each the only one of its class"] if rare else []
+    doubts = [] if role else [*doubts_about_gaps(words, classes.index)]
+    return TargetValues(classes, choice, notes, [*doubts, *doubts_about_labels(classes.cat.categories)])
+
+
+def _dropped(rows: int, what: str) -> list[str]:
+    return [f"{counted(rows, 'rows')} without {what} dropped"] if rows else []
+
+
+def _doubts_about_numbers(numbers: pd.Series, target: str) -> Iterator[str]:
+    """Whether numbers are names of rows, or nearly always the same."""
+    is_whole = bool((numbers == np.floor(numbers)).all())
+    is_numbering = is_whole and numbers.is_unique and np.ptp(numbers) == len(numbers) - 1
+    if is_numbering or detect_role(numbers, str(numbers.name)) is Role.identifier:
+        yield (
+            f"the target {target} looks like numbers of rows: each comes once; for another one, give "
+            "--target NAME"
+        )
+    counts = numbers.value_counts()
+    if counts.iloc[0] >= _NEARLY_CONSTANT * len(numbers):
+        others = counted(len(numbers) - int(counts.iloc[0]), "rows")
+        yield (
+            f"the target {target} is {label(counts.index[0])} in all but {others}, so there is little to "
+            "learn; for another one, give --target NAME"
+        )
 
 
 def doubts_about_gaps(words: pd.Series, kept: pd.Index) -> Iterator[str]:
@@ -138,35 +217,29 @@ def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
     return numeric_target == "binarize" and is_numeric and present.nunique() > 2
 
 
-def _is_measurement(present: pd.Series, target: str) -> bool:
-    if pd.api.types.is_datetime64_dtype(present.dtype):
-        raise UnusableDataset(f"the target {target} holds dates, not classes")
-    if not pd.api.types.is_numeric_dtype(present.dtype):
-        return False
-    distinct = present.nunique()
-    whole = bool((present == np.floor(present)).all())
-    return distinct > 2 and (not whole or distinct > MOST_CLASSES)
-
-
 def _refuse_no_classes(values: pd.Series, target: str) -> None:
     classes = values.cat.categories
     if len(classes) == 1:
         raise UnusableDataset(
-            f"the target {target} has one value only ({quoted(classes[0])}); nothing to learn"
+            f"the target {target} has one value only ({quoted(classes[0])}), so there is nothing to learn: "
+            "choose another --target"
         )
-    if len(classes) > max(len(values) / 2, 10):
+    if names_rows(len(classes), len(values)):
         raise UnusableDataset(
             f"the target {target} has {len(classes)} different values in {counted(len(values), 'rows')}; "
-            "it names rows, not classes"
+            "it names rows, not classes: choose another --target"
         )
 
 
-def _without_rare_classes(values: pd.Series, target: str, notes: list[str]) -> tuple[pd.Series, list[str]]:
+def _without_rare_classes(values: pd.Series, target: str) -> tuple[pd.Series, int]:
+    """The rows of classes with several rows, and the number of others."""
     counts = values.value_counts()
     rare = counts.index[counts < 2]
     if len(rare) == 0:
-        return values, notes
+        return values, 0
     kept = values[~values.isin(rare)].cat.remove_unused_categories()
     if len(kept.cat.categories) < 2:
-        raise UnusableDataset(f"the target {target} has fewer than two classes with more than one row")
-    return kept, [*notes, f"{counted(len(rare), 'rows')} dropped, each the only one of its class"]
+        raise UnusableDataset(
+            f"the target {target} has fewer than two classes with more than one row: choose another --target"
+        )
+    return kept, len(rare)

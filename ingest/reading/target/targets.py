@@ -9,17 +9,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ingest.reading.column_types.columns import read_column, tidied
+from ingest.reading.column_types.columns import read_column
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, detect_role
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import RawTable
 from ingest.reading.target.target_names import name_weakness, names_amount, names_circumstances, words
+from ingest.reading.target.task_choice import MOST_CLASSES
 from warehouse.support.errors import UnknownName
 
-MOST_CLASSES = 30
-"""Different whole numbers that still are classes: a choice, not a rule."""
-
-_NAMED = 5  # columns that are named one by one
 _ASKED_ABOUT = 2  # alternatives in a question
 _ROWS_LOOKED_AT = 5000
 _ROWS_COUNTED = 1000  # where all columns are looked at
@@ -70,18 +67,6 @@ def suggestion(name: str, columns: Sequence[str]) -> str:
         return f"did you mean {' or '.join(quoted(by_lower[match]) for match in close)}?"
     shown = ", ".join(map(quoted, columns[:10])) + (", ..." if len(columns) > 10 else "")
     return f"the columns are {shown}"
-
-
-def alternatives(frame: pd.DataFrame, target: str) -> str:
-    """The columns beside `target` that could be a target with classes, in words."""
-    numbers = {str(name): tidied(column).nunique() for name, column in frame.items() if name != target}
-    found = [
-        f"{quoted(name)} ({number} values)" for name, number in numbers.items() if 2 <= number <= MOST_CLASSES
-    ]
-    if not found:
-        return "no other column holds classes"
-    more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-    return f"columns with classes are {', '.join(found[:_NAMED])}{more}"
 
 
 # ---- the likeliest column ------------------------------------------------------------------------

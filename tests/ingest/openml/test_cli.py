@@ -10,9 +10,10 @@ import pytest
 
 from ingest import cli
 from tests.cases import each
-from tests.openml_server import OpenMLServer, generated_world
+from tests.openml_server import OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
+from warehouse.vocabulary.task_types import REGRESSION
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +220,18 @@ def test_a_read_only_warehouse_is_refused_before_any_request(
     code, _, err = ingest("openml", "--server", server.url, "--flows", str(names.J48))
     assert (code, len(err.splitlines())) == (2, 1)
     assert "is read-only for you; name a warehouse of your own" in err
+
+
+def test_runs_of_regression_come_with_their_own_measures_and_task_type(ingest: Ingest, world: World) -> None:
+    runs = [run for run, row in world.runs.items() if row.task == names.REGRESSION_TASK]
+    for run in runs:
+        for measure in ("mean_absolute_error", "root_relative_squared_error", "relative_absolute_error"):
+            world.add_evaluation(run, measure, "0.5")
+    with OpenMLServer(world) as server:
+        where = ("--server", server.url, "--rate", "1000", "--tasks", str(names.REGRESSION_TASK))
+        assert ingest("openml", *where, "--task", "regression")[0] == 0
+    warehouse = Warehouse.open(ingest.warehouse)
+    for measure in ("root_mean_squared_error", "root_relative_squared_error", "mean_absolute_error"):
+        table = warehouse.run_table(f"openml:{names.J48}", measure, task_type=REGRESSION, related=False)
+        assert {*table.runs["run"]} == {f"openml:{run}" for run in runs if world.runs[run].flow == names.J48}
+    assert warehouse.sql("SELECT DISTINCT task_type FROM tasks")["task_type"].tolist() == [REGRESSION.name]

@@ -1,5 +1,7 @@
 """Datasets that are downloaded and described, one by one."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -39,3 +41,12 @@ def test_what_another_version_described_is_described_again(warehouse: Warehouse,
 def test_what_is_no_address_is_refused(warehouse: Warehouse) -> None:
     with pytest.raises(BadInput, match="must be an address like"):
         ingest_openml_data(warehouse, [101], server="openml.org")
+
+
+def test_a_dataset_with_a_numeric_target_is_described_as_one(warehouse: Warehouse, world: World) -> None:
+    numeric = replace(world.datasets[101], target="width")
+    world.add_dataset(numeric)
+    with OpenMLServer(world) as server:
+        assert ingest_openml_data(warehouse, [101], server=server.url).described == [101]
+    found = warehouse.sql("SELECT target, classes FROM datasets WHERE dataset = 'openml:101'")
+    assert found.to_dict("records") == [{"target": "width", "classes": 0}]

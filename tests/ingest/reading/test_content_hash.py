@@ -55,6 +55,17 @@ def _hash(frame: pd.DataFrame, target: str = "class") -> str:
     return load_dataset(frame, target=target).content_hash
 
 
+def test_a_target_of_classes_and_the_same_numbers_to_predict_are_two_datasets() -> None:
+    """What is known of one, its meta-features and runs, says nothing about the other."""
+    frame = pd.DataFrame({"a": range(12), "stars": [1, 2, 3] * 4})
+    hashes = {
+        load_dataset(frame, target="stars", task=task).content_hash
+        for task in ("classification", "regression")
+    }
+    assert len(hashes) == 2
+    assert _hash(frame, "stars") in hashes
+
+
 def test_the_hash_is_stable_over_releases() -> None:
     """Keys of datasets in warehouses are made of it."""
     assert _hash(FRAME) == "b2b0364fde5ca359"

@@ -149,21 +149,22 @@ def test_the_largest_class_has_a_name_and_a_share() -> None:
         _ = load_dataset(_measured()).majority
 
 
-@each("target", ["day", "one", "name"])
-def test_a_target_that_is_refused_is_refused_with_the_alternatives(target: str) -> None:
-    frame = pd.DataFrame(
-        {
-            "colour": ["red", "green", "blue"] * 10,
-            "size": [1, 2] * 15,
-            "day": pd.date_range("2026-01-01", periods=30),
-            "one": "same",
-            "name": [f"row {number}" for number in range(30)],
-        }
-    )
-    with pytest.raises(
-        BadInput, match=r"; columns with classes are 'colour' \(3 values\), 'size' \(2 values\)"
-    ):
-        load_dataset(frame, target=target)
+@each(
+    ("values", "reason"),
+    [
+        (pd.date_range("2026-01-01", periods=30), "holds dates"),
+        ("same", "has one value only ('same')"),
+        (2.5, "has one value only ('2.5')"),
+        ([f"row {number}" for number in range(30)], "it names rows, not classes"),
+        (None, "has no values"),
+        ([np.inf, -np.inf, np.nan] * 10, "has no values"),
+    ],
+)
+def test_a_target_that_nothing_can_be_learned_about_is_refused(values: object, reason: str) -> None:
+    line = refusal(pd.DataFrame({"a": range(30), "y": values}), target="y")
+    assert line.startswith("the target 'y'")
+    assert reason in line
+    assert line.endswith("choose another --target")
 
 
 @each(
@@ -186,10 +187,6 @@ def _measured(rows: int = 40) -> pd.DataFrame:
     return pd.DataFrame({"a": np.arange(rows) % 7, "class": np.arange(rows) ** 2 / 3})
 
 
-def test_a_numeric_target_keeps_its_name() -> None:
-    assert load_dataset(_measured()).target.name == "class"
-
-
 def test_a_measured_target_is_binarized_at_its_mean_on_request() -> None:
     frame = _measured()
     dataset = load_dataset(frame, numeric_target="binarize")
@@ -201,19 +198,6 @@ def test_a_measured_target_is_binarized_at_its_mean_on_request() -> None:
 def test_two_numbers_are_classes_and_are_not_binarized() -> None:
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "class": [0, 1, 0, 1]})
     assert load_dataset(frame, numeric_target="binarize").note is None
-
-
-def test_a_numeric_target_is_taken_as_classes_when_its_role_says_so() -> None:
-    frame = pd.DataFrame({"a": np.arange(400) % 7, "class": np.arange(400) % 40})
-    assert load_dataset(frame, roles={"class": "categorical"}).n_classes == 40
-    assert load_dataset(frame).n_classes == 0
-
-
-def test_a_measured_target_is_kept_as_numbers() -> None:
-    frame = _measured()
-    dataset = load_dataset(frame)
-    assert dataset.n_classes == 0
-    assert dataset.target.tolist() == frame["class"].tolist()
 
 
 def test_a_class_with_one_row_is_kept() -> None:
@@ -256,7 +240,7 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
         "'Colour' cannot have the role numeric",
     ),
     "date that is none": ({"roles": {"Colour": "date"}}, "'Colour' cannot have the role date"),
-    "role that a target cannot have": ({"roles": {"class": "text"}}, "its role is detected, or categorical"),
+    "role that a target cannot have": ({"roles": {"class": "text"}}, "give --task regression"),
 }
 
 

@@ -73,6 +73,9 @@ COPIES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "one column less": lambda frame: frame.drop(columns=frame.columns[3]),
     "a column more": lambda frame: frame.assign(more=np.arange(len(frame)) % 7),
     "another target": lambda frame: frame.assign(**{"class": np.arange(len(frame)) % 2}),
+    "a number as target": lambda frame: frame.assign(
+        **{"class": np.random.default_rng(3).normal(size=len(frame))}
+    ),
     "two significant digits": lambda frame: _rounded(frame, 2),
     "three significant digits": lambda frame: _rounded(frame, 3),
     "half of the rows and another target": lambda frame: frame.iloc[::2].assign(

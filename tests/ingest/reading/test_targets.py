@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from ingest.reading.datasets import load_dataset
 from ingest.reading.tables import RawTable
 from ingest.reading.target.target_names import name_weakness
-from ingest.reading.target.targets import MOST_CLASSES, alternatives, choose_target
+from ingest.reading.target.targets import choose_target
+from ingest.reading.target.task_choice import MOST_CLASSES
 from tests.cases import each
 from warehouse.support.errors import BadInput
 
@@ -210,11 +211,3 @@ def test_names_of_traits_say_nothing(name: str) -> None:
 def test_an_unknown_column_is_refused_with_what_may_have_been_meant(wanted: str, hint: str) -> None:
     with pytest.raises(BadInput, match=hint.replace("?", r"\?")):
         choose_target(table("a", "class"), wanted)
-
-
-def test_five_alternatives_are_named_and_the_rest_is_counted() -> None:
-    columns = [f"c{number}" for number in range(8)]
-    text = alternatives(table("row: id", *columns).frame, "c0")
-    assert text.startswith("columns with classes are 'c1' (3 values), 'c2' (3 values)")
-    assert text.endswith("'c5' (3 values) and 2 more")
-    assert alternatives(table("row: id", "a").frame, "a") == "no other column holds classes"

@@ -24,7 +24,7 @@ from tests.warehouse.worlds import Templates
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.task_types import CLASSIFICATION
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 FLOWS = ("decision_tree", "naive_bayes")
 RUNS_PER_DATASET = 2 * (2 + 1)
@@ -34,7 +34,7 @@ def write_dataset(path: Path, rows: int, target: str = "kind") -> None:
     rng = np.random.default_rng(rows)
     kind = np.arange(rows) % 2
     pd.DataFrame(
-        {target: np.where(kind, "b", "a"), "x": kind + rng.normal(0, 0.3, rows), "z": rng.normal(size=rows)}
+        {"x": kind + rng.normal(0, 0.3, rows), "z": rng.normal(size=rows), target: np.where(kind, "b", "a")}
     ).to_csv(path, index=False)
 
 
@@ -217,15 +217,45 @@ def test_copy_of_a_dataset_is_passed_over(
     assert "twin.csv: the warehouse has the same data as local:small-" in caplog.text
 
 
-def test_numeric_target_is_binarized_and_marked_so(tmp_path: Path, warehouse: Warehouse) -> None:
+def write_prices(folder: Path) -> None:
     rng = np.random.default_rng(0)
     pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)}).to_csv(
-        tmp_path / "price.csv", index=False
+        folder / "price.csv", index=False
     )
-    run_experiments(warehouse, plan(tmp_path))
+
+
+def test_a_numeric_target_is_binarized_where_the_plan_says_so_and_marked(
+    tmp_path: Path, warehouse: Warehouse
+) -> None:
+    write_prices(tmp_path)
+    sources = [Source(file, "binarize") for file in find_datasets(tmp_path)]
+    run_experiments(warehouse, replace(plan(tmp_path), datasets=sources))
     row = warehouse.sql("SELECT classes, note FROM datasets").iloc[0]
     assert row["classes"] == 2
     assert "binarized at its mean" in row["note"]
+
+
+def test_each_dataset_gets_the_configurations_of_its_task_type(datasets: Path, warehouse: Warehouse) -> None:
+    write_prices(datasets)
+    both = design_plan(find_datasets(datasets), ("decision_tree", "decision_tree_regressor"), 1)
+    assert run_experiments(warehouse, both)["success"] == 6
+    found = warehouse.sql(
+        "SELECT DISTINCT task_type, flow FROM runs JOIN tasks USING (task) JOIN setups USING (setup) "
+        "ORDER BY task_type"
+    )
+    assert found.to_numpy().tolist() == [
+        [CLASSIFICATION.name, "headstart:decision_tree"],
+        [REGRESSION.name, "headstart:decision_tree_regressor"],
+    ]
+
+
+def test_the_task_may_be_given(tmp_path: Path, warehouse: Warehouse) -> None:
+    pd.DataFrame({"x": np.arange(80) / 7, "stars": np.arange(80) % 5}).to_csv(
+        tmp_path / "films.csv", index=False
+    )
+    files = find_datasets(tmp_path)
+    run_experiments(warehouse, design_plan(files, ["decision_tree_regressor"], 0, task="regression"))
+    assert warehouse.sql("SELECT task_type FROM tasks")["task_type"].tolist() == [REGRESSION.name]
 
 
 # Tiers, blocks and giving up: the runs are made up, so that what comes of them is known

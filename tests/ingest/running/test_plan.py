@@ -267,6 +267,6 @@ def test_design_plan_has_the_design_of_each_flow_on_all_rows() -> None:
     assert [one.algorithm for one in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
     assert next(iter(plan.pool)).values == get_flow("svm").default()
     assert [source.file for source in plan.datasets] == files
-    assert plan.datasets[0] == Source(files[0], "binarize")
+    assert plan.datasets[0] == Source(files[0])
     assert [plan.resampling(n, tier).name for tier in plan.tiers for n in (10, 10**6)] == ["cv5", "cv5"]
     assert (plan.seed, plan.tiers[0].seconds, plan.tiers[0].memory) == (2, 9.0, 100)
