@@ -17,17 +17,14 @@ from typing import Any
 import numpy as np
 
 from ingest.flows import Flow
-from ingest.flows.base import Make
+from ingest.flows.base import TARGET_TRANSFORMATION, Make
 from warehouse.vocabulary.parameters import Choice, Number, Value
 from warehouse.vocabulary.searched_flow import SearchedFlow
 
-_CLASSES = {
-    "lightgbm": "lightgbm.LGBMClassifier",
-    "xgboost": "xgboost.XGBClassifier",
-    "catboost": "catboost.CatBoostClassifier",
-}
 _BALANCED = {"lightgbm": {"class_weight": "balanced"}, "catboost": {"auto_class_weights": "Balanced"}}
 """Library -> what weights its classes; XGBoost has nothing of the kind for several classes."""
+_PREPARED = ("imputation", "scaling", "knots", TARGET_TRANSFORMATION.name)
+"""Hyperparameters of what a pipeline does before and around its estimator."""
 _NOT_TUNED = {"random_state", "categorical_features", "estimator"}
 _STEPS = 12
 """Whole numbers that stand for a range on a logarithmic scale, at most."""
@@ -110,24 +107,32 @@ def _parameters(
     Args:
         full: also parameters that have the default of the class.
     """
+    from sklearn.compose import TransformedTargetRegressor
     from sklearn.pipeline import Pipeline
 
-    from ingest.flows.boosters import Booster
+    from ingest.flows.boosters import OBJECTIVES, Booster, BoosterRegressor
     from ingest.flows.lenient import Lenient
 
     complete = flow.current(values)
-    prepared = {"imputation", "scaling", *(own.name for own in flow.further)}
+    prepared = {*_PREPARED, *(own.name for own in flow.further)}
     tuned = {name: value for name, value in complete.items() if name not in prepared}
     estimator: Any = flow.estimator(Make(tuned, seed=0, n_categorical=0))
+    if isinstance(estimator, TransformedTargetRegressor):
+        estimator = estimator.regressor
     if isinstance(estimator, Pipeline):  # which only prepares numbers before it
         estimator = estimator[-1]
     if isinstance(estimator, Lenient):
         estimator = estimator.estimator
     if isinstance(estimator, Booster):
-        path, found = _CLASSES[estimator.library], dict(estimator.settings)
-        weights = _BALANCED.get(estimator.library, {})
-        said = {*found, "class_weight"} if weights or not estimator.balanced else {*found}
-        found |= weights if estimator.balanced else {}
+        library = estimator.library
+        path, found = f"{library}.{estimator.CLASSES[library]}", dict(estimator.settings)
+        if isinstance(estimator, BoosterRegressor):
+            said = {*found, "loss"}
+            found |= OBJECTIVES[library][estimator.loss]
+        else:
+            weights = _BALANCED.get(library, {})
+            said = {*found, "class_weight"} if weights or not estimator.balanced else {*found}
+            found |= weights if estimator.balanced else {}
         if not estimator.early_stopping:
             said.add("early_stopping")
     else:

@@ -77,12 +77,14 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
 
     def _fit_model(self, rows: _Rows, strata: Codes) -> None:
         """Fit the library's estimator; validation rows are drawn from each of the (n,) `strata`."""
-        fit = _FIT[self.library]
         if not self.early_stopping:
-            self.model_ = fit(self, rows, None)
+            self.model_ = self._fitted(rows, None)
             return
         train, valid = hold_out_to_stop(strata, self.seed)
-        self.model_ = fit(self, rows.take(train), rows.take(valid) if len(valid) else None)
+        self.model_ = self._fitted(rows.take(train), rows.take(valid) if len(valid) else None)
+
+    def _fitted(self, train: _Rows, valid: _Rows | None) -> Any:
+        return _FIT[self.library](self, train, valid)
 
     def _rows(self, X: Floats) -> Floats | pd.DataFrame:
         """Rows to predict, as the library takes them."""
@@ -147,8 +149,8 @@ class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
     """A booster of numbers.
 
     An absolute penalty (`reg_alpha`) of leaves under squared loss is in standard deviations of the target, so
-    that it means the same whatever the target's unit; the libraries have it in the target's own. A constant
-    target, which CatBoost refuses, is predicted as it is.
+    that it means the same whatever the target's unit; the libraries have it in the target's own. A target
+    that is constant in single precision, which CatBoost refuses, is predicted by its mean.
 
     Args:
         loss: `squared` or `absolute`.
@@ -180,16 +182,18 @@ class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
         """Fit on the rows of `X`, (n, columns), and their numbers `y`, (n,)."""
         target = np.asarray(y, dtype=float)
         self.scale_ = target.std()
-        if np.ptp(target) == 0:
-            self.model_ = _Constant(target[0])
-        else:
-            self._fit_model(_Rows(X, target, None), np.zeros(len(target), dtype=np.intp))
+        self._fit_model(_Rows(X, target, None), np.zeros(len(target), dtype=np.intp))
         return self
 
     def predict(self, X: Floats) -> Floats:
         """(n,) numbers."""
         predicted: Floats = np.asarray(self.model_.predict(self._rows(X)), dtype=float)
         return predicted
+
+    def _fitted(self, train: _Rows, valid: _Rows | None) -> Any:
+        if np.ptp(train.outcomes.astype(np.float32)) == 0:
+            return _Constant(float(train.outcomes.mean()))
+        return super()._fitted(train, valid)
 
     def _objective(self) -> Mapping[str, Any]:
         return OBJECTIVES[self.library][self.loss]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, LOSS, TARGET_TRANSFORMATION, Flow, Make, Values
-from warehouse.vocabulary.parameters import Choice, Condition, Number
+from warehouse.vocabulary.parameters import Choice, Number
 from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _catboost(make: Make) -> Booster:
     settings = dict(make.values)
     if settings.pop("automatic_learning_rate"):
         # CatBoost derives it only where these are not given either.
-        for name in ("learning_rate", "l2_leaf_reg"):
+        for name in ("learning_rate", "l2_leaf_reg", LEAF_ITERATIONS.name):
             settings.pop(name, None)
     if settings.get(LEAF_ITERATIONS.name) == LEAF_ITERATIONS.default:
         del settings[LEAF_ITERATIONS.name]
@@ -249,7 +249,6 @@ catboost = Flow(
     encoding="codes",
     further=(LEAF_ITERATIONS,),
 )
-_GIVEN: Condition = {_AUTOMATIC.name: (False,)}
 catboost_regressor = Flow(
     name="catboost_regressor",
     title=catboost.title,
@@ -259,12 +258,12 @@ catboost_regressor = Flow(
         LOSS,
         # Under absolute loss CatBoost derives no rate and takes 0.03.
         _AUTOMATIC,
-        Number("learning_rate", 0.005, 0.3, log=True, default=0.03, when=_GIVEN),
+        Number("learning_rate", 0.005, 0.3, log=True, default=0.03),
         Number("depth", 2, 10, default=6),
         Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
-        Number("l2_leaf_reg", 1e-5, 30.0, log=True, default=3.0, when=_GIVEN),
+        Number("l2_leaf_reg", 1e-5, 30.0, log=True, default=3.0),
         # Under absolute loss the value of a leaf is exact.
-        Number(LEAF_ITERATIONS.name, 1, 20, log=True, default=1, when={**_GIVEN, LOSS.name: ("squared",)}),
+        Number(LEAF_ITERATIONS.name, 1, 20, log=True, default=1),
         Number("random_strength", 0.0, 2.0, default=1.0),
         Number("subsample", 0.5, 1.0, default=0.8),
         Number("rsm", 0.2, 1.0, default=1.0),

@@ -13,10 +13,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ingest.flows import FLOWS
+from ingest.flows import flows_of, get_flow
 from ingest.flows.design import sobol_design
 from ingest.running.pool import Pool, in_turns, read_pool, write_pool
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 STRONG = 24
 """Configurations of a flow that practitioners reach for."""
@@ -25,6 +26,16 @@ SIZES = {
     **dict.fromkeys(("adaboost", "decision_tree", "k_nearest_neighbors"), 6),
     **dict.fromkeys(("svm", "sgd"), 8),
     **dict.fromkeys(("naive_bayes", "linear_discriminant_analysis", "quadratic_discriminant_analysis"), 5),
+    "catboost_regressor": 22,
+    "lightgbm_regressor": 20,
+    "xgboost_regressor": 18,
+    "hist_gradient_boosting_regressor": 12,
+    **dict.fromkeys(("additive", "mlp_regressor"), 10),
+    **dict.fromkeys(("random_forest_regressor", "extra_trees_regressor", "svm_regressor"), 9),
+    **dict.fromkeys(("ridge", "kernel_ridge"), 7),
+    **dict.fromkeys(("elastic_net", "gaussian_process", "k_nearest_neighbors_regressor"), 6),
+    "adaboost_regressor": 5,
+    "decision_tree_regressor": 4,
 }
 """Configurations of the other flows."""
 MOST_KNOWN = 16
@@ -34,21 +45,25 @@ SEARCHED = "search on "
 
 
 def made_anew(pool: Pool) -> Pool:
-    """A pool of the known-good and the searched configurations of this one."""
+    """A pool of the known-good and the searched configurations of this one, all of one task type."""
+    task_type = get_flow(next(iter(pool)).algorithm).task_type
     known = {one: source for one, source in pool.items() if source not in ("default", "design")}
     searched = {one: source for one, source in known.items() if source.startswith(SEARCHED)}
-    return build_pool({one: source for one, source in known.items() if one not in searched}) | searched
+    others = {one: source for one, source in known.items() if one not in searched}
+    return build_pool(others, task_type) | searched
 
 
-def build_pool(known: Pool, *, seed: int = 0) -> dict[Configuration, str]:
-    """Default, known and space-filling configurations of every flow, each configuration once.
+def build_pool(
+    known: Pool, task_type: TaskType = CLASSIFICATION, *, seed: int = 0
+) -> dict[Configuration, str]:
+    """Default, known and space-filling configurations of every flow of a task type, each configuration once.
 
     Args:
         known: known-good configurations, the best of each flow first.
         seed: of the space-filling designs.
     """
     columns: list[list[tuple[Configuration, str]]] = []
-    for flow in FLOWS.values():
+    for flow in flows_of(task_type).values():
         size = SIZES.get(flow.name, STRONG)
         own = [(one, source) for one, source in known.items() if one.algorithm == flow.name]
         designed = sobol_design(flow, size, seed)[1:]

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from ingest.flows import FLOWS, get_flow
+from ingest.flows import FLOWS, flows_of, get_flow
 from ingest.running.pool import Pool, read_pool, write_pool
 from tests.cases import each
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 PLANS = Path(__file__).parents[3] / "ingest" / "plans"
 
@@ -72,9 +73,10 @@ def test_a_flow_has_its_default_then_known_configurations_once_and_then_a_design
 
 def test_flows_take_turns_and_the_seed_decides_the_design(making: dict[str, Any]) -> None:
     build_pool = making["build_pool"]
-    order = [one.algorithm for one in build_pool({})]
-    for turn in range(min(making["SIZES"].values())):
-        assert order[turn * len(FLOWS) : (turn + 1) * len(FLOWS)] == list(FLOWS)
+    for task_type in (CLASSIFICATION, REGRESSION):
+        order, flows = [one.algorithm for one in build_pool({}, task_type)], [*flows_of(task_type)]
+        for turn in range(min(making["SIZES"].get(flow, making["STRONG"]) for flow in flows)):
+            assert order[turn * len(flows) : (turn + 1) * len(flows)] == flows
     assert build_pool({}) == build_pool({}) != build_pool({}, seed=1)
 
 
