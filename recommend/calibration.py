@@ -34,12 +34,19 @@ def with_probabilities(pipeline: Pipeline) -> Pipeline | CalibratedClassifierCV:
 
 def fit_pipeline(
     configuration: Configuration,
+    rows: Positions | None,
     features: pd.DataFrame,
     codes: Positions,
     roles: Mapping[str, Role],
     seed: int,
 ) -> Any:
-    """A fitted pipeline of a configuration, which gives probabilities; it warns of nothing, as in trials."""
+    """A fitted pipeline of a configuration, which gives probabilities; it warns of nothing, as in trials.
+
+    Args:
+        rows: positions of the rows to fit it on; None = all.
+    """
+    if rows is not None:
+        features, codes = features.iloc[rows], codes[rows]
     pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

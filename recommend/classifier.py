@@ -27,7 +27,7 @@ from ingest.reading.tables import frame_of
 from ingest.running.limits import start_server
 from ingest.running.scorer import SCORERS
 from recommend.bo.tuning.deadline import Deadline
-from recommend.bo.tuning.fitting import Model, model_of
+from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.search import search_task
 from recommend.bo.tuning.settings import PICKS, Budget, Search
@@ -156,7 +156,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         flows = tuple(dict.fromkeys(one.algorithm for one in self._candidates.configurations))
         search = Search(flows, self._known.task.measure, ensemble=self.ensemble, seed=self._seed)
-        firsts = first_configurations(search, self._known, self._candidates, self.budget)
+        firsts = first_configurations(search, self._known, self._candidates, deadline.left())
         fit = partial(
             fit_pipeline, features=features, codes=codes, roles=self._columns.roles, seed=self._seed
         )
@@ -165,6 +165,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.search_ = search_task(
                 self._known.task,
                 self._known,
+                self._candidates,
                 search,
                 Budget(seconds=self.budget),
                 firsts=firsts,
@@ -309,9 +310,9 @@ def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
         Failed: none can.
     """
     failure: Exception | None = None
-    for one in dict.fromkeys([*firsts.members, *firsts.spares]):
+    for one in dict.fromkeys([*firsts.members, *firsts.fallbacks]):
         try:
-            return model_of({one: 1.0}, {one: fit(one)})
+            return model_of({one: 1.0}, {one: Fitted(fit(one, None), len(fit.keywords["codes"]))})
         except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
             failure = error
     raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure

@@ -137,6 +137,7 @@ def verify(
     found = search_task(
         known.task,
         known,
+        candidates,
         Search(flows=flows, measure=known.task.asked, start=NO_START, anchors=False),
         Budget(seconds=seconds),
         firsts=Firsts(contestants, []),

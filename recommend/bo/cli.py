@@ -103,15 +103,19 @@ class BudgetOptions:
     panel: ClassVar = "How long"
     trials: Annotated[
         int | None,
-        typer.Option(help="Total number of trials. Default: as many as the time allows.", show_default=False),
+        typer.Option(
+            help="Total number of trials; one evaluation in four is another one of a leading trial. Default: "
+            "as many as the time allows.",
+            show_default=False,
+        ),
     ] = None
     time: Annotated[
         float | None,
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time of the whole command, until the model is fitted, e.g. 10m. Default: "
-            f"{USUAL_SECONDS:g}s, or no limit with --trials.",
+            help="Time from the start until the model is fitted, e.g. 10m; files are written after it. "
+            f"Default: {USUAL_SECONDS:g}s, or no limit with --trials.",
             show_default=False,
         ),
     ] = None

@@ -27,6 +27,7 @@ from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import find_ensemble, find_fitting
 from recommend.code.script import fit_functions
+from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -71,8 +72,15 @@ def plain_model(
     return _voting({"pipeline": numbered}, None, dataset)
 
 
-def plain_member(configuration: Configuration, dataset: Dataset, seed: int) -> Pipeline | VotingClassifier:
-    """A configuration's pipeline as `plain_model` fits it, with probabilities; it warns of nothing."""
+def plain_member(
+    configuration: Configuration, rows: Positions | None, dataset: Dataset, seed: int
+) -> Pipeline | VotingClassifier:
+    """A configuration's pipeline as `plain_model` fits it, with probabilities; it warns of nothing.
+
+    Args:
+        rows: positions of the rows to fit it on; None = all.
+    """
+    dataset = dataset if rows is None else dataset.take(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return plain_model({configuration: 1.0}, dataset, seed=seed)

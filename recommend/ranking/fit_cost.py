@@ -1,4 +1,4 @@
-"""The cost of configurations: seconds of a fit on all rows of a dataset, and of a trial."""
+"""The cost of configurations: seconds of a fit on all rows of a dataset."""
 
 from __future__ import annotations
 
@@ -42,29 +42,6 @@ def fit_seconds(
     if times is None:
         return FitSeconds(np.full(len(configurations), np.nan), None)
     return FitSeconds(times.seconds(configurations, metafeatures) * slowness(), times.factor)
-
-
-def trial_seconds(
-    times: FitTimes | None,
-    configurations: ConfigurationTable,
-    metafeatures: pd.Series,
-    *,
-    rows: float,
-    fits: int,
-) -> Floats:
-    """(n,) expected seconds of a trial of each configuration; NaN where no run of its algorithm is timed.
-
-    On a machine like those of the warehouse's runs: how fast this one is now must not decide what equal
-    searches try. `recommend.ranking.machine_speed.slowness` says how much longer a trial takes here.
-
-    Args:
-        times, metafeatures: as for `fit_seconds`.
-        rows: number of rows that each fit is fitted on.
-        fits: number of fits, one for each fold of each repetition.
-    """
-    if times is None:
-        return np.full(len(configurations), np.nan)
-    return fits * PREDICTING * times.seconds(configurations, metafeatures, rows)
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:

@@ -25,6 +25,7 @@ from ingest.running.resampling import Resampling
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from recommend import Budget, Search, load_dataset
 from recommend.bo.tuning.setup import new_search, task_of
+from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.space import Space
 from warehouse.store import STARTER, Warehouse
@@ -71,7 +72,9 @@ def main() -> None:
     encodings.watch(HyperparameterEncoding, "matrix")
     search = Search(preprocessing=options.preprocessing)
     task = task_of(load_dataset(EXAMPLE), search, Warehouse.open(STARTER))
-    optimizer, _ = new_search(task, gather(task), search, Resampling(3), budget=Budget(trials=TRIALS))
+    known = gather(task)
+    budget = Budget(trials=TRIALS)
+    optimizer, _ = new_search(task, known, find_candidates(known), search, Resampling(3), budget=budget)
     random = np.random.default_rng(0)
     asks, chosen = [], 0
     for number in range(FIRST + options.asks):

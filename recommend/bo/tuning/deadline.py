@@ -11,7 +11,9 @@ from warehouse.support.text import LONGEST_SECONDS
 USUAL_LIMIT = 60.0
 """Seconds that a trial may take where the search has no time limit."""
 LARGEST_SHARE = 0.25
-"""Share of a search's time that one trial may take; a heuristic."""
+"""Share of a search's time that one trial may take; a heuristic, as the next."""
+FIRST_SHARE = 0.2
+"""Share of the time left that the first fit is expected to take at most."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Fits of a search's configurations on all rows, and the model that they make."""
+"""Fits of a search's configurations, and the model that they make."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
 
-Fit = Callable[[Configuration], Any]
-"""Fits a configuration on all rows. It travels to another process, which imports its module for each fit, and
-its result comes back."""
+Fit = Callable[[Configuration, Positions | None], Any]
+"""Fits a configuration on rows with these positions, None = all. It travels to another process, which imports
+its module for each fit, and its result comes back."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit of a configuration."""
+
+    pipeline: Any
+    rows: int
+    """Number of rows that it was fitted on."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +31,19 @@ class Model:
     """Weight of each configuration, with sum 1; the largest first."""
     pipelines: Mapping[Configuration, Any]
     """The fitted pipeline of each."""
+    rows: Mapping[Configuration, int]
+    """Number of rows that each was fitted on."""
 
 
-def model_of(weights: Mapping[Configuration, float], fitted: Mapping[Configuration, Any]) -> Model | None:
+def model_of(weights: Mapping[Configuration, float], fitted: Mapping[Configuration, Fitted]) -> Model | None:
     """The average of those configurations that were fitted; None where none was."""
     known = {one: weight for one, weight in weights.items() if one in fitted}
     if not known:
         return None
     total = sum(known.values())
     order = sorted(known, key=lambda one: -known[one])
-    return Model({one: known[one] / total for one in order}, {one: fitted[one] for one in order})
+    return Model(
+        {one: known[one] / total for one in order},
+        {one: fitted[one].pipeline for one in order},
+        {one: fitted[one].rows for one in order},
+    )

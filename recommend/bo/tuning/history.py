@@ -166,6 +166,7 @@ class TrialHistory:
         self._apply(json.loads(json.dumps(record)))
 
     def _read(self, files: _Files) -> None:
+        files.predictions.clean()
         records = files.journal.records()
         first = next(records, None)
         if first is None:

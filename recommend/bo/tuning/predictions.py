@@ -18,6 +18,11 @@ class KeptPredictions:
 
     folder: Path
 
+    def clean(self) -> None:
+        """Remove the unfinished files of a process that was killed while it wrote."""
+        for unfinished in self.folder.glob(".*"):
+            unfinished.unlink()
+
     def keep(self, name: str, predictions: Floats | None) -> None:
         """Write one, if there is one; it is on disk when this returns.
 

@@ -38,7 +38,10 @@ class Proposer(Protocol):
 
 @dataclass
 class OptimizerProposer:
-    """Proposes what an optimizer asks for, and tells it each trial with the value of its first evaluation."""
+    """Proposes what an optimizer asks for, and tells it each trial with the value of its first evaluation.
+
+    A proposal of which no trial was made, such as one that takes too long, counts as failed.
+    """
 
     new_optimizer: Callable[[], tuple[AskTell, SpaceCandidates]]
     """Called when the first proposal is wanted, since that takes seconds."""
@@ -47,7 +50,7 @@ class OptimizerProposer:
     """Number of a trial -> number of its proposal."""
     _told: set[int] = field(default_factory=set, init=False)
     _waiting: dict[Configuration, int] = field(default_factory=dict, init=False)
-    """Configuration that was proposed and is not known as a trial -> number of the proposal."""
+    """Configuration that was proposed last -> number of the proposal, until it is known as a trial."""
     _asked: int = field(default=0, init=False)
 
     @cached_property
@@ -58,6 +61,8 @@ class OptimizerProposer:
         optimizer, candidates = self._optimizer
         for trial in trials:
             self._catch_up(trial)
+        while self._waiting:
+            optimizer.tell(self._waiting.popitem()[1], None)
         proposal = optimizer.ask()
         if proposal is None:
             return None

@@ -45,6 +45,7 @@ def document(tuned: SearchResult) -> dict[str, Any]:
                     "hyperparameters": dict(one.values),
                     "weight": weight,
                     "trial": number.get(one),
+                    "train_rows": None if tuned.model is None else tuned.model.rows.get(one),
                 }
                 for one, weight in tuned.weights.items()
             ],
@@ -130,7 +131,9 @@ def _model(tuned: SearchResult) -> list[str]:
         else several
     )
     expected = "" if tuned.value is None else f", expected {tuned.measure} {tuned.value:.4f} on new rows"
-    return [f"The model: {what}, fitted on all rows{expected}."]
+    rows = len(tuned.dataset.features)
+    on = "" if min(tuned.model.rows.values()) < rows else ", fitted on all rows"
+    return [f"The model: {what}{on}{expected}."]
 
 
 def _shares(tuned: SearchResult) -> list[str]:

@@ -11,12 +11,13 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
-from ingest.running.resampling import Resampling
+from ingest.running.resampling import Resampling, stratified_sample
 from ingest.running.scorer import scorer_of
 from ingest.running.splitting import feasible_folds
 from ingest.running.splitting import splits_of as splits_of_dataset
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.ranking.fit_cost import PREDICTING
+from warehouse.support.arrays import Positions
 
 TRIALS = 20
 """Usual trials that a search's time should suffice for; a heuristic, as the numbers below."""
@@ -52,18 +53,33 @@ def choose_resampling(
     if seconds is None or math.isnan(fit_seconds(rows)):
         return Resampling(_feasible(part, UNLIMITED[is_small]), by=by)
     options = [Resampling(_feasible(part, k), by=by) for k in (FOLDS_OF_FEW if is_small else FOLDS)]
-    least_rows = max(LEAST_ROWS, 2 * (int(scorer_of(part).strata(part.target).max()) + 1))
     train_rows = options[-1].sizes(rows)[0] // 2
-    while train_rows >= least_rows:
+    while train_rows >= least_rows(part):
         options.append(replace(options[-1], train_rows=train_rows))
         train_rows //= 2
     allowed = seconds / TRIALS
-    return next((one for one in options if trial_seconds(one, rows, fit_seconds) <= allowed), options[-1])
+
+    def is_quick(one: Resampling) -> bool:
+        return fit_seconds(one.sizes(rows)[0]) * fits_of_trial(one) <= allowed
+
+    return next(filter(is_quick, options), options[-1])
 
 
-def trial_seconds(resampling: Resampling, rows: int, fit_seconds: Callable[[int], float]) -> float:
-    """Expected seconds of a trial, given those of one fit on a number of rows."""
-    return fit_seconds(resampling.sizes(rows)[0]) * PREDICTING * resampling.folds
+def fits_of_trial(resampling: Resampling) -> float:
+    """Expected seconds of a trial as a multiple of those of one of its fits."""
+    return PREDICTING * resampling.folds
+
+
+def least_rows(part: Dataset) -> int:
+    """Rows that a fit has at least: all where there are few."""
+    strata = scorer_of(part).strata(part.target)
+    return min(max(LEAST_ROWS, 2 * (int(strata.max()) + 1)), len(strata))
+
+
+def rows_to_fit_on(part: Dataset, rows: int, seed: int) -> Positions | None:
+    """Positions of as many rows, of which each stratum has its share and two rows at least; None = all."""
+    strata = scorer_of(part).strata(part.target)
+    return None if rows >= len(strata) else stratified_sample(strata, rows, seed)
 
 
 def _feasible(part: Dataset, folds: int) -> int:

@@ -32,9 +32,9 @@ class SearchResult:
     """Configuration -> its weight in the model, with sum 1, the largest first; empty without a model."""
     value: float | None
     """Value of the measure that the model is expected to have on new rows: estimated on rows that its
-    selection has not seen; None where it is unknown."""
+    selection has not seen; None where it is unknown, as where a member of the selection has no fit."""
     model: Model | None
-    """The configurations of `weights`, fitted on all rows; None where none was fitted or wanted."""
+    """The configurations of `weights`, fitted; None where none was fitted or wanted."""
     seconds: float
     """Wall-clock time of the search."""
     folder: Path | None

@@ -12,6 +12,7 @@ from ingest.running.blocks import Split
 from ingest.running.evaluation import Limits, evaluate
 from ingest.running.limits import MEBIBYTE, Processes, run_limited, wait_for_server
 from recommend.bo.tuning.fitting import Fit
+from recommend.bo.tuning.resampling import rows_to_fit_on
 from recommend.bo.tuning.settings import Search
 from warehouse.vocabulary.configuration import Configuration
 
@@ -21,7 +22,7 @@ NOTICED = 0.2
 
 @dataclass(frozen=True)
 class Task:
-    """A fit on all rows, a trial's first evaluation, or a later one on other folds."""
+    """A fit of a configuration, a trial's first evaluation, or a later one on other folds."""
 
     kind: Literal["fit", "trial", "repetition"]
     configuration: Configuration
@@ -29,6 +30,8 @@ class Task:
     """Seconds that it may take."""
     number: int = -1
     """Number of the trial; -1 for a fit."""
+    rows: int = 0
+    """Number of rows of a fit; 0 for others."""
 
 
 class Runner(Protocol):
@@ -51,7 +54,7 @@ class ProcessRunner:
     ) -> None:
         """
         Args:
-            fit: fits a configuration on all rows; None = there are no fits.
+            fit: fits a configuration; None = there are no fits.
             jobs: tasks at the same time.
             executor: runs the trials; None = processes here.
         """
@@ -75,6 +78,7 @@ class ProcessRunner:
                 run_limited,
                 self._fit,
                 task.configuration,
+                rows_to_fit_on(self._part, task.rows, search.seed),
                 seconds=task.limit,
                 memory=search.trial_memory * MEBIBYTE,
                 processes=self._processes,

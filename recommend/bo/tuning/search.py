@@ -1,7 +1,7 @@
 """Search for the best model of a dataset: recommended configurations first, then trials, then an average.
 
-The steps are those of `recommend.bo.tuning.session`. All rows are used: trials are cross-validated on them,
-and the model is fitted on them.
+The steps are those of `recommend.bo.tuning.session`. Trials are cross-validated on all rows, and the
+model is fitted on them, as far as the time suffices.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from recommend.bo.tuning.running import ProcessRunner
 from recommend.bo.tuning.session import Progress, Session
 from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check
 from recommend.bo.tuning.setup import Firsts, first_configurations, new_search, seconds_by_rows, task_of
-from recommend.ranking.candidates import find_candidates
+from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.knowledge import Knowledge, gather
 from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask
@@ -87,9 +87,12 @@ def tune(
     found = search_task(
         task,
         known,
+        candidates,
         search,
         budget,
-        firsts=first_configurations(search, known, candidates, budget.seconds),
+        firsts=first_configurations(
+            search, known, candidates, None if budget.seconds is None else deadline.left()
+        ),
         fit=partial(plain_member, dataset=dataset, seed=search.seed),
         deadline=deadline,
         folder=folder or _default_folder(dataset, search),
@@ -104,6 +107,7 @@ def tune(
 def search_task(
     task: RankingTask,
     known: Knowledge | None,
+    candidates: Candidates | None,
     search: Search,
     budget: Budget,
     *,
@@ -121,8 +125,9 @@ def search_task(
 
     Args:
         known: None = nothing is learned from other datasets.
+        candidates: the configurations that other datasets know; None as for `known`.
         firsts: what to begin with (`recommend.bo.tuning.setup.first_configurations`).
-        fit: fits a configuration on all rows; None = no model is wanted.
+        fit: fits a configuration; None = no model is wanted.
         proposer: says what to try next; None = the search's strategy.
         folder: of the history; None = it is kept in memory.
     """
@@ -130,7 +135,9 @@ def search_task(
     _refuse_unsplittable(part, search)
     if proposer is None:
         proposer = OptimizerProposer(
-            lambda: new_search(task, known, search, session.splits.resampling, firsts.members, budget),
+            lambda: new_search(
+                task, known, candidates, search, session.splits.resampling, firsts.members, budget
+            ),
             search.measure,
         )
     data = {"content_hash": part.content_hash, "rows": len(part.features)}
@@ -145,7 +152,7 @@ def search_task(
             deadline=deadline,
             history=history,
             firsts=firsts.members,
-            spares=firsts.spares,
+            fallbacks=firsts.fallbacks,
             fit_seconds=seconds_by_rows(known),
             proposer=proposer,
             runner=runner,
@@ -165,14 +172,15 @@ def search_task(
 
 def _result(session: Session) -> SearchResult:
     model = session.model
-    weights = session.selection.weights if model is None else model.weights
+    selected = session.selection
+    weights = selected.weights if model is None else model.weights
     return SearchResult(
         dataset=session.part,
         search=session.search,
         resampling=session.splits.resampling,
         trials=[trial for trial in session.history.trials if trial.evaluations],
         weights=dict(sorted(weights.items(), key=lambda item: -item[1])),
-        value=session.selection.value,
+        value=selected.value if {*weights} == {*selected.weights} else None,
         model=model,
         seconds=session.deadline.elapsed(),
         folder=session.history.folder,

@@ -1,22 +1,23 @@
-"""The session of a search: fits on all rows and trials, one after the other, until its time ends.
+"""The session of a search: fits and trials, one after the other, until its time ends.
 
 What is done next:
 
-    1. the configuration that is expected to be best is fitted on all rows, so that there is a model whenever
-       the session ends; where that fails, the quickest others. The others that the first model averages
-       follow at once where they are quick, else at the end
+    1. the configuration that is expected to be best is fitted on as many rows as are quick, so that there is
+       a model whenever the session ends; how long that took tells on how many rows it is fitted next. Where
+       it takes too long it is fitted on fewer, and where it fails others are. The others that the first model
+       averages follow at once where they are quick, else at the end
     2. trials: those of a history that were begun and have no outcome, then what the optimizer proposes
     3. now and then a leading trial is evaluated again on other folds, since the best of many is partly luck
     4. whenever the session has lasted twice as long as before, the model is selected anew from the trials'
        predictions, and its members are fitted on all rows where that is quick
-    5. at the end the model is selected for the last time, and what it lacks is fitted in the time that was
-       kept for it
+    5. at the end the model is selected for the last time, and its members are fitted in the time that was
+       kept for it: on all rows, or on as many as there is time for
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -31,11 +32,11 @@ from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning.deadline import Deadline, trial_limit
-from recommend.bo.tuning.fitting import Model, model_of
+from recommend.bo.tuning.deadline import FIRST_SHARE, Deadline, trial_limit
+from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed, Proposer
-from recommend.bo.tuning.resampling import FEW_ROWS, Splits, choose_resampling, trial_seconds
+from recommend.bo.tuning.resampling import FEW_ROWS, Splits, choose_resampling, fits_of_trial, least_rows
 from recommend.bo.tuning.running import Runner, Task
 from recommend.bo.tuning.selection import (
     BLOCKS,
@@ -56,10 +57,9 @@ from warehouse.support.interrupts import noted_interrupts
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 
-AT_ONCE = 0.2
-"""Share of the time up to which the first members are fitted before any trial; a heuristic, as the next."""
 ROUNDS, UNUSED = 3, 0.1
-"""Most rounds of trials with a model after them, and the share of the time from which on there is another."""
+"""Most rounds of trials with a model after them, and the share of the time from which on there is another; a
+heuristic, as the next."""
 KEPT = 0.4
 """Largest share of the time that is kept for the last fits."""
 ON_THE_WAY = 0.1
@@ -68,8 +68,15 @@ LEAST = 2.0
 """Seconds that a fit of the quickest may take in any case before there is a model."""
 LONGER = 4.0
 """Times as long as expected that a fit on the way may take."""
-FALLBACK = 0.5
-"""Share of the time left that a fit may take before there is any model."""
+PROBE, SHORT = 0.02, 0.5
+"""Share of the time left that the very first fit is expected to take, or so many seconds; from it a session
+knows how fast this machine is on this dataset before a long fit begins."""
+SLOWER = 2.0
+"""Times as long as its share of the time that the first fit may take."""
+STOPPED = 4.0
+"""Times as long as its limit that a fit is expected to take which was stopped by it."""
+MARGIN = 1.2
+"""Times as long as expected for which the last fits have time."""
 STARTING = 0.1
 """Seconds that it takes to begin and end a process."""
 TIMED = 0.2
@@ -78,7 +85,7 @@ PACES = (0.1, 20.0)
 """Least and largest factor between times that were taken and expected."""
 ENDING = 0.5
 """Seconds that it takes to select the last model and to end."""
-ASKED = 5
+ASKED = 10
 """Proposals after which there is no time for a trial."""
 MORE = 1.5
 """Times as long as the one before that the last selection may take."""
@@ -139,8 +146,8 @@ class Session:
     history: TrialHistory
     firsts: Sequence[Configuration]
     """Configurations whose average is the first model, the best first."""
-    spares: Sequence[Configuration]
-    """Configurations to fit where the first of these fails, each quicker than the one before."""
+    fallbacks: Sequence[Configuration]
+    """Configurations to fit where none of these can be, the last one whatever time is left."""
     fit_seconds: Callable[[Configuration, int], float]
     """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
     unknown."""
@@ -150,14 +157,16 @@ class Session:
     """Tasks that the runner can run at the same time."""
     wants_model: bool = True
     report: Callable[[Progress], None] = lambda _: None
-    fitted: dict[Configuration, Any] = field(default_factory=dict, init=False)
-    """Configuration -> its pipeline, fitted on all rows."""
+    fitted: dict[Configuration, Fitted] = field(default_factory=dict, init=False)
+    """Configuration -> its last fit."""
     failed: dict[Configuration, str] = field(default_factory=dict, init=False)
-    """Configuration -> why its fit on all rows failed."""
+    """Configuration -> why a fit failed that fewer rows would not have helped."""
     selection: Selection = field(init=False)
     interrupted: bool = field(default=False, init=False)
     _paces: list[float] = field(default_factory=list, init=False)
     """Times that fits and trials took, as multiples of those expected."""
+    _timed: dict[Configuration, tuple[int, float]] = field(default_factory=dict, init=False)
+    """Configuration -> rows of a fit, the most that were timed, and the seconds that it took."""
     _closing: bool = field(default=False, init=False)
     """Whether the time no longer suffices for a new trial."""
     _left_out: int = field(default=0, init=False)
@@ -168,13 +177,14 @@ class Session:
     """Seconds from the beginning until the model is selected anew; 0 = not before the firsts are tried."""
     _selecting: float = field(default=0.0, init=False)
     """Seconds that the last selection took."""
-    _wanted: list[Configuration] = field(default_factory=list, init=False)
-    """Configurations to fit on all rows before the next trial."""
+    _wanted: dict[Configuration, int] = field(default_factory=dict, init=False)
+    """Configuration to fit before the next trial -> number of rows."""
     _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         first = self.firsts if self.search.ensemble else self.firsts[:1]
-        self.selection = Selection(weights_of(first) if first else {})
+        self._firsts = weights_of(first) if first else {}
+        self.selection = Selection(self._firsts)
         self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
@@ -183,7 +193,7 @@ class Session:
         if self.history.resampling is None:
 
             def seconds(rows: int) -> float:
-                return float(np.median([self.fit_seconds(one, rows) for one in self.firsts])) * self._pace
+                return float(np.median([self._seconds(one, rows) for one in self.firsts]))
 
             chosen = choose_resampling(self.part, self.search.folds, seconds, self.deadline.seconds)
             self.history.settle({"folds": chosen.folds, "train_rows": chosen.train_rows})
@@ -206,7 +216,8 @@ class Session:
 
         An interrupt ends what runs, and what is fitted by then is the model.
         """
-        self._want_firsts()
+        for trial in self.history.trials:
+            self._note_trial(trial)
         with noted_interrupts() as interrupts:
             try:
                 for _ in range(ROUNDS):
@@ -249,7 +260,7 @@ class Session:
         model = self.model
         if self.wants_model and model is None:
             reasons = "; ".join(dict.fromkeys(self.failed.values()))
-            said.append(f"No configuration could be fitted on all rows: {reasons or 'the time was up'}.")
+            said.append(f"No configuration could be fitted: {reasons or 'the time was up'}.")
         train_rows = self.splits.resampling.train_rows
         if not any(trial.evaluations for trial in self.history.trials):
             said.append("The time did not suffice for a trial: nothing was compared on the data.")
@@ -258,7 +269,13 @@ class Session:
         missing = [one for one in self.selection.weights if model is not None and one not in model.weights]
         left_out = len(missing) + self._left_out
         if model is not None and left_out:
-            said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted on all rows.")
+            said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted.")
+        fewer = [] if model is None else [rows for rows in model.rows.values() if rows < self._all_rows]
+        if fewer:
+            said.append(
+                f"{counted(len(fewer), 'members')} of the model had no time for all {self._all_rows:,} rows: "
+                f"fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
+            )
         return said
 
     def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
@@ -290,12 +307,16 @@ class Session:
         fit = self._next_fit()
         if fit is not None:
             return fit
-        if self.wants_model and self.deadline.elapsed() >= self._next_selection > 0:
+        if self.fitted and self.deadline.elapsed() >= self._next_selection > 0:
             self._select()
             fit = self._next_fit()
             if fit is not None:
                 return fit
-        return self._next_repetition() or self._next_trial() or self._next_repetition(at_once=True)
+        return (
+            self._next_repetition()
+            or self._next_trial()
+            or self._next_repetition(at_once=self.budget.trials is None)
+        )
 
     def _next_trial(self) -> Task | None:
         seconds = self._seconds_for_trials()
@@ -326,9 +347,9 @@ class Session:
         return None
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
-        """Whether there is time for the trial, and the time left suffices for a fit on all rows."""
-        trial = one.share * self._trial_seconds(one.configuration)
-        return trial <= seconds and self._can_be_fitted(one.configuration)
+        """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
+        trial = one.share * self._seconds(one.configuration, self._trial_rows) * self._trial_fits
+        return not trial > min(seconds, self._limit) and self._can_be_fitted(one.configuration)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
         """Another evaluation of the leader that has the fewest.
@@ -357,21 +378,30 @@ class Session:
         return Task("repetition", trial.configuration, min(self._limit, seconds), trial.number)
 
     def _next_fit(self) -> Task | None:
+        if self.wants_model and not self.fitted:
+            return None if self._of_kind("fit") else self._first_fit()
         while self._wanted:
-            one = self._wanted.pop(0)
-            limit = self._fit_limit(one)
+            one = next(iter(self._wanted))
+            rows, left = self._wanted.pop(one), self.deadline.left()
+            limit = left if self._closing else min(left, LONGER * self._fits_seconds([one], rows) + LEAST)
             if limit > 0:
-                return Task("fit", one, limit)
+                return Task("fit", one, limit, rows=rows)
         return None
 
-    def _fit_limit(self, one: Configuration) -> float:
-        """Seconds that the next fit may take; the quickest has some in any case before there is a model."""
+    def _first_fit(self) -> Task | None:
+        """A quick fit of the first configuration that has its share of the time left for one.
+
+        The last one has some seconds whatever time is left, and is fitted whatever is expected.
+        """
+        possible = [one for one in dict.fromkeys([*self.firsts, *self.fallbacks]) if one not in self.failed]
         left = self.deadline.left()
-        if self.fitted:
-            return left if self._closing else min(left, LONGER * self._fits_seconds([one]) + LEAST)
-        quickest = [*self.spares, *self.firsts][0]
-        limit = FALLBACK * left if self._wanted else left
-        return max(limit, LEAST) if one == quickest else limit
+        for one in possible:
+            is_last = one == possible[-1]
+            limit = max(SLOWER * FIRST_SHARE * left, LEAST if is_last else 0.0)
+            if limit and (is_last or self._rows_within(limit / SLOWER, one)):
+                rows = self._rows_within(min(max(PROBE * left, SHORT), limit / SLOWER), one)
+                return Task("fit", one, limit, rows=rows or self._fewest_rows)
+        return None
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":
@@ -390,21 +420,26 @@ class Session:
             self._trial_ended(task, outcome)
 
     def _fit_ended(self, task: Task, call: LimitedCall) -> None:
-        expected = self.fit_seconds(task.configuration, len(self.part.features))
+        one, rows = task.configuration, task.rows
         if call.outcome in (Outcome.success, Outcome.timeout):
-            self._note_pace(call.seconds, expected)
-        if call.outcome is not Outcome.success:
-            self.failed[task.configuration] = call.message or str(call.outcome)
-            return
-        self.fitted[task.configuration] = call.result
-        if len(self.fitted) == 1:
-            self._wanted = []  # the spares
-            rest = [one for one in self.firsts if self._is_missing(one)]
-            if (
-                self.deadline.seconds is not None
-                and self._fits_seconds(rest) <= AT_ONCE * self.deadline.seconds
-            ):
-                self._want(rest)
+            self._note_pace(call.seconds, self.fit_seconds(one, rows))
+        if call.outcome is Outcome.success:
+            self._timed[one] = rows, max(call.seconds - STARTING, 0.0)
+            self.fitted[one] = Fitted(call.result, rows)
+            if [*self.fitted] == [one]:
+                self._want_more(one)
+        elif call.outcome is Outcome.timeout and rows > self._fewest_rows and self.deadline.left() > 0:
+            self._timed[one] = rows, STOPPED * call.seconds
+        else:
+            self.failed[one] = call.message or str(call.outcome)
+
+    def _want_more(self, one: Configuration) -> None:
+        """Have the first model fitted on more rows, then the others of the average where all are quick."""
+        left = self.deadline.left()
+        self._want({one: self._rows_within(FIRST_SHARE * left, one) or 0})
+        rest = [other for other in self.selection.weights if other not in self.failed]
+        if self._fits_seconds(rest) <= FIRST_SHARE * left:
+            self._want(dict.fromkeys(rest, self._all_rows))
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
         cut_off = evaluation.outcome is Outcome.timeout and task.limit < self._limit
@@ -413,10 +448,11 @@ class Session:
             self._closing = True
             return
         trial = self.history.trials[task.number]
-        if evaluation.outcome is Outcome.success:
-            expected = self._trial_seconds(task.configuration) / self._pace
-            self._note_pace(evaluation.seconds, expected * trial.share)
         self.history.end(task.number, self._with_votes(task.number, evaluation))
+        if evaluation.outcome is Outcome.success:
+            expected = self.fit_seconds(task.configuration, self._trial_rows) * self._trial_fits
+            self._note_pace(evaluation.seconds, expected * trial.share)
+            self._note_trial(trial)
         if self._next_selection == 0.0 and len(self.history.trials) >= len(self.firsts):
             self._next_selection = self.deadline.elapsed()
         self._report()
@@ -464,42 +500,71 @@ class Session:
         elapsed = self.deadline.elapsed()
         self._selecting = elapsed - before
         self._next_selection = max(2 * elapsed, elapsed + 10 * self._selecting)
+        if final:
+            self._want(self._planned(self.selection.weights, self._left_until(ENDING)))
+            return
         missing = [one for one in self.selection.weights if self._is_missing(one)]
-        if final or self._fits_seconds(missing) <= ON_THE_WAY * elapsed:
-            self._want(missing)
+        if self._fits_seconds(missing) <= ON_THE_WAY * elapsed:
+            self._want(dict.fromkeys(missing, self._all_rows))
 
     def _selected(self, *, final: bool) -> Selection:
         measure = self.search.measure
+        self._left_out = 0
         found = ranked(self.history.trials, measure)
         if not found:
-            return Selection(self._affordable(self.selection.weights))
+            weights = self.selection.weights
+            planned = self._planned(weights, self._left_until(ENDING))
+            self._left_out = len(weights) - len(planned)
+            return Selection({one: weights[one] for one in planned} or self._first_fitted)
         found = [trial for trial in found if self._can_be_fitted(trial.configuration)]
-        if not found:  # none of them in the time left
-            return Selection(self._first_fitted)
         voters = [] if measure in TIMES else self._voters(found)
-        if not voters:  # predictions say nothing of a time, and those of some pipelines can't be averaged
+        if found and not voters:  # predictions say nothing of a time, and those of some can't be averaged
             return Selection({found[0].configuration: 1.0}, found[0].value(measure))
+        while voters:
+            ballot, select = self._vote(voters)
+            voted = {voters[number].configuration: weight for number, weight in select().items()}
+            weights = self._with_untried(voted)
+            planned = self._planned(weights, self._left_until(ENDING))
+            if len(planned) == len(weights):
+                score = estimate(ballot, select, self.deadline.left) if final and weights == voted else None
+                return Selection(weights, None if score is None else oriented(score, measure))
+            self._left_out += len(weights) - len(planned)
+            voters = [trial for trial in voters if trial.configuration in planned]
+        return Selection(self._first_fitted)
+
+    def _with_untried(self, voted: dict[Configuration, float]) -> dict[Configuration, float]:
+        """The selected weights, with the first members that are fitted and had no time for a trial.
+
+        What is expected of these stands as long as nothing was measured; each counts as much as all that was.
+        """
+        tried = {trial.configuration for trial in self.history.trials if trial.evaluations}
+        fitted = [one for one in self._firsts if self._fitted_rows(one) >= self._trial_rows]
+        untried = [one for one in fitted if one not in tried]
+        if untried and not self.search.ensemble:
+            return {untried[0]: 1.0}
+        scale = 1 / (1 + len(untried))
+        return {one: scale * weight for one, weight in voted.items()} | dict.fromkeys(untried, scale)
+
+    def _vote(self, voters: Sequence[Trial]) -> tuple[Ballot, Callable[..., dict[int, float]]]:
+        """What the trials predict, and a function that selects some of them, with weights, on given rows."""
         scorer = scorer_of(self.part)
         ballot = Ballot(
             [trial.predictions for trial in voters if trial.predictions is not None],
             scorer.outcomes(self.part.target)[self._rows],
             scorer,
-            measure,
+            self.search.measure,
         )
         place = {trial.configuration: number for number, trial in enumerate(voters)}
         start = [place[one] for one in self.firsts if one in place]
-        left = partial(self._left_until, ENDING)
 
         def select(rows: Positions | slice = slice(None)) -> dict[int, float]:
             if self.search.ensemble:
+                left = partial(self._left_until, ENDING)
                 return select_ensemble(ballot, start, self.search.ensemble, rows, left)
             scores = [ballot.score(one, rows) for one in ballot.predictions]
             return {select_single(ballot, scores, start[0] if start else 0): 1.0}
 
-        weights = {voters[number].configuration: weight for number, weight in select().items()}
-        score = estimate(ballot, select, self.deadline.left) if final else None
-        value = None if score is None else oriented(score, measure)
-        return Selection(self._affordable(weights), value)
+        return ballot, select
 
     def _voters(self, found: Sequence[Trial]) -> list[Trial]:
         """The trials that the model is selected from: the first ones, and the best that are as good as these.
@@ -514,45 +579,49 @@ class Session:
             : max(MOST_TRIALS, len(firsts))
         ]
 
-    def _affordable(self, weights: dict[Configuration, float]) -> dict[Configuration, float]:
-        """The members that are fitted or can be in the time left, the heaviest first."""
-        if not self.wants_model or self.deadline.seconds is None:
-            return weights
-        left = self._left_until(ENDING)
-        kept: dict[Configuration, float] = {}
-        for one in sorted(weights, key=lambda one: -weights[one]):
-            if one in self.failed:
-                continue
-            seconds = 0.0 if one in self.fitted else self._fits_seconds([one])
-            if seconds <= left:
-                kept[one] = weights[one]
-                left -= seconds / self.jobs
-        self._left_out = len(weights) - len(kept)
-        if not kept:
-            return self._first_fitted or weights
-        total = sum(kept.values())
-        return {one: weight / total for one, weight in kept.items()}
+    def _planned(self, weights: Mapping[Configuration, float], seconds: float) -> dict[Configuration, int]:
+        """The members that are fitted or can be within these seconds, with the rows of each.
+
+        Those that are not fitted come first, then the heaviest, as long as there is time for more rows. One
+        that can't be fitted on as many rows as its trial is left out: nobody knows what it is worth then.
+        """
+        if not self.wants_model:
+            return dict.fromkeys(weights, self._all_rows)
+        planned = {}
+        for one in sorted(weights, key=lambda one: (one in self.fitted, -weights[one])):
+            before = self._fitted_rows(one)
+            rows = self._rows_within(seconds / MARGIN, one) if self._is_missing(one) else None
+            if rows is not None and rows > before and rows >= self._trial_rows:
+                planned[one] = rows
+                seconds -= MARGIN * self._fits_seconds([one], rows) / self.jobs
+            elif before:
+                planned[one] = before
+        return planned
 
     def _can_be_fitted(self, one: Configuration) -> bool:
-        """Whether it is fitted on all rows, or is expected to be within the time left."""
+        """Whether it is fitted, or is expected to be on as many rows as a trial within the time left."""
         if not self.wants_model or one in self.fitted:
             return True
-        return one not in self.failed and self._fits_seconds([one]) <= self.deadline.left()
+        return one not in self.failed and self._fits_seconds([one], self._trial_rows) <= self.deadline.left()
+
+    def _fitted_rows(self, one: Configuration) -> int:
+        """Number of rows that it is fitted on, 0 where it is not."""
+        return self.fitted[one].rows if one in self.fitted else 0
 
     def _is_missing(self, one: Configuration) -> bool:
-        return one not in self.fitted and one not in self.failed
+        """Whether it is not fitted on all rows, and may be."""
+        return one not in self.failed and self._fitted_rows(one) < self._all_rows
 
-    def _want(self, several: Sequence[Configuration]) -> None:
-        known = {*self._wanted, *(task.configuration for task in self._of_kind("fit"))}
-        self._wanted += [one for one in several if one not in known]
+    def _want(self, rows: Mapping[Configuration, int]) -> None:
+        """Have configurations fitted on these numbers of rows before the next trial."""
+        running = {task.configuration for task in self._of_kind("fit")}
+        for one, wanted in rows.items():
+            if one not in running and wanted > self._fitted_rows(one):
+                self._wanted[one] = wanted
 
     def _of_kind(self, kind: str) -> list[Task]:
         """Tasks of a kind that run."""
         return [task for task in self._running.values() if task.kind == kind]
-
-    def _want_firsts(self) -> None:
-        if self.wants_model:
-            self._wanted = [*dict.fromkeys([*self.firsts[:1], *self.spares])]
 
     # ---- time -----------------------------------------------------------------------------------------
 
@@ -561,9 +630,10 @@ class Session:
         if self.deadline.seconds is None:
             return math.inf
         likely = [trial.configuration for trial in ranked(self.history.trials, self.search.measure)[:LIKELY]]
-        members = dict.fromkeys([*self.selection.weights, *likely]) if self.wants_model else {}
-        missing = [one for one in members if self._is_missing(one)]
-        fits = min(self._fits_seconds(missing) / self.jobs, KEPT * self.deadline.seconds)
+        members = {**dict.fromkeys(likely, 0.0), **self.selection.weights} if self.wants_model else {}
+        planned = self._planned(members, min(self.deadline.left(), KEPT * self.deadline.seconds))
+        more = {one: rows for one, rows in planned.items() if rows > self._fitted_rows(one)}
+        fits = MARGIN * sum(self._fits_seconds([one], rows) for one, rows in more.items()) / self.jobs
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
         return self._left_until(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
@@ -571,35 +641,71 @@ class Session:
     def _left_until(self, kept: float) -> float:
         return max(self.deadline.left() - kept, 0.0)
 
-    def _fits_seconds(self, several: Sequence[Configuration]) -> float:
-        """Expected seconds of fits of these on all rows: by their trials where they have one."""
-        timed = {
-            trial.configuration: trial.evaluations[0].measures.get("fit_seconds", np.nan)
-            for trial in self.history.trials
-            if trial.evaluations and trial.evaluations[0].outcome is Outcome.success
-        }
-        rows = len(self.part.features)
-        fitted_on, _ = self.splits.resampling.sizes(rows)
-        total = 0.0
-        for one in several:
-            expected = self.fit_seconds(one, rows) * self._pace
-            if one in timed:
-                before = self.fit_seconds(one, fitted_on)
-                growth = self.fit_seconds(one, rows) / before if before > 0 else math.nan
-                expected = timed[one] * (rows / fitted_on if math.isnan(growth) else max(growth, 1.0))
-            total += 0.0 if math.isnan(expected) else expected + STARTING
-        return total
+    @property
+    def _all_rows(self) -> int:
+        return len(self.part.features)
 
-    def _trial_seconds(self, configuration: Configuration) -> float:
-        """Expected seconds of a trial; 0 where nothing is known."""
-        rows = len(self.part.features)
-        expected = trial_seconds(self.splits.resampling, rows, partial(self.fit_seconds, configuration))
-        return 0.0 if math.isnan(expected) else expected * self._pace
+    @property
+    def _trial_rows(self) -> int:
+        """Number of rows that each fit of a trial has."""
+        return self.splits.resampling.sizes(self._all_rows)[0]
+
+    @property
+    def _trial_fits(self) -> float:
+        return fits_of_trial(self.splits.resampling)
+
+    @cached_property
+    def _fewest_rows(self) -> int:
+        return least_rows(self.part)
+
+    def _rows_within(self, seconds: float, one: Configuration) -> int | None:
+        """All rows, or the half of them, a quarter, ..., on which a fit is expected to take these seconds.
+
+        None where even the fewest take longer.
+        """
+        rows = self._all_rows
+        while self._fits_seconds([one], rows) > seconds:
+            if rows == self._fewest_rows:
+                return None
+            rows = max(rows // 2, self._fewest_rows)
+        return rows
+
+    def _fits_seconds(self, several: Iterable[Configuration], rows: int | None = None) -> float:
+        """Expected seconds of fits of these, 0 where nothing is known.
+
+        Args:
+            rows: that each is fitted on; None = all.
+        """
+        seconds = [self._seconds(one, self._all_rows if rows is None else rows) for one in several]
+        return sum(one + STARTING for one in seconds if not math.isnan(one))
+
+    def _seconds(self, one: Configuration, rows: int) -> float:
+        """Expected seconds of one fit: by what another one of it took, else by other datasets; NaN = unknown.
+
+        Other numbers of rows than that of the known fit take at least as long as in proportion to it.
+        """
+        expected = self.fit_seconds(one, rows)
+        if one not in self._timed:
+            return expected * self._pace
+        fitted_on, took = self._timed[one]
+        before = self.fit_seconds(one, fitted_on)
+        growth = expected / before if before > 0 else rows / fitted_on
+        return took * max(growth, rows / fitted_on)
 
     @property
     def _pace(self) -> float:
         """How many times longer fits and trials take here than is expected."""
         return float(np.median(self._paces)) if self._paces else 1.0
+
+    def _note_trial(self, trial: Trial) -> None:
+        """Take the time of the fits of a trial into account."""
+        evaluation = trial.evaluation
+        if evaluation is None or evaluation.outcome is not Outcome.success:
+            return
+        rows, one = round(trial.share * self._trial_rows), trial.configuration
+        took = evaluation.measures.get("fit_seconds")
+        if took is not None and rows > self._timed.get(one, (0, 0.0))[0]:
+            self._timed[one] = rows, took
 
     def _note_pace(self, took: float, expected: float) -> None:
         """Take the time of a fit or trial into account, but for the time that a process takes to begin."""

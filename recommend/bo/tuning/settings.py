@@ -69,7 +69,8 @@ class Budget:
     """Limits of a search, of which the first to be reached ends it."""
 
     trials: int | None = None
-    """Total number of trials, those of a continued history included."""
+    """Total number of trials, those of a continued history included. That a leading trial is evaluated again,
+    as it is now and then, makes no other trial."""
     seconds: float | None = None
     """Wall-clock time of the whole search, the fits of the model included."""
 

@@ -146,7 +146,7 @@ def test_where_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
     done = tune(*options, "--quiet")
     assert done.returncode == 1
     assert "There is no model." in done.stdout
-    assert "No configuration could be fitted on all rows: ValueError: no." in done.stderr
+    assert "No configuration could be fitted: ValueError: no." in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert Warehouse.open(world).version == before
     assert (tmp_path / "page.html").is_file()

@@ -1,13 +1,10 @@
 """Long fits, and the speed of this machine."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from metalearners.fit_times import learn_fit_times
-from recommend.ranking.fit_cost import PREDICTING, trial_seconds, worthwhile
+from recommend.ranking.fit_cost import worthwhile
 from recommend.ranking.machine_speed import slowness
-from tests.metalearners.test_fit_times import KNOWN, fits, qualities
 
 
 def test_a_long_fit_has_to_be_worth_it() -> None:
@@ -15,17 +12,6 @@ def test_a_long_fit_has_to_be_worth_it() -> None:
     seconds = np.array([2.0, 3.0, 3.0, 40.0, 40.0])
     predicted = np.array([0.0, 1.0, 0.5, 1.05, 1.2])
     assert worthwhile(seconds, predicted).tolist() == [0, 1, 2, 4]
-
-
-def test_a_trial_takes_as_long_as_its_fits_on_their_rows_and_its_predictions() -> None:
-    known = qualities()
-    times = learn_fit_times(fits(known), known)
-    dataset = known.iloc[0]
-    of_300 = pd.Series({**dataset, "NumberOfInstances": 300.0})
-    expected = 5 * PREDICTING * times.seconds(KNOWN, of_300)
-    trials = trial_seconds(times, KNOWN, dataset, rows=300, fits=5)
-    np.testing.assert_allclose(trials, expected)
-    assert np.isnan(trial_seconds(None, KNOWN, dataset, rows=300, fits=5)).all()
 
 
 def test_a_fit_that_takes_twice_as_long_makes_a_machine_half_as_fast(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,10 +104,8 @@ class Machine:
 
     def seconds(self, task: Task, splits: Sequence[Split] = ()) -> float:
         """What a task takes, if it may."""
-        took = self.slower * told_seconds(task.configuration)
-        if task.kind != "fit":
-            took *= PREDICTING * sum(len(train) for train, _ in splits) / len(self.part.features)
-        return took + STARTING
+        rows = task.rows if task.kind == "fit" else PREDICTING * sum(len(train) for train, _ in splits)
+        return self.slower * told_seconds(task.configuration) * rows / len(self.part.features) + STARTING
 
     def of(self, kind: str) -> list[tuple[float, Task]]:
         """Tasks of a kind."""
@@ -182,7 +180,7 @@ def run(
     machine: Machine,
     firsts: Sequence[Configuration],
     *proposed: Configuration,
-    spares: Sequence[Configuration] = (),
+    fallbacks: Sequence[Configuration] = (),
     seconds: float | None = None,
     trials: int | None = None,
     search: Search = SEARCH,
@@ -202,7 +200,7 @@ def run(
             deadline=Deadline(seconds, clock=machine.clock),
             history=history,
             firsts=firsts,
-            spares=spares,
+            fallbacks=fallbacks,
             fit_seconds=expected,
             proposer=proposer or Listed([*firsts, *proposed]),
             runner=machine,

@@ -123,6 +123,17 @@ def test_predictions_that_are_cut_off_count_as_not_kept(tmp_path: Path, kept: in
         assert history.trials[0].evaluation == success(0.8)
 
 
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "probabilities"
+    with TrialHistory(tmp_path, SEARCH) as history:
+        history.begin(entry(0))
+        history.end(0, success(0.8, np.ones((9, 2))))
+    (folder / ".0123456789abcdef").write_bytes(b"half")
+    with TrialHistory(tmp_path, SEARCH) as history:
+        assert history.trials[0].predictions is not None
+    assert [file.name for file in folder.iterdir()] == ["0.npy"]
+
+
 def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))

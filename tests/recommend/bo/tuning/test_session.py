@@ -31,6 +31,7 @@ from tests.recommend.bo.tuning.simulated import (
 from warehouse.vocabulary.configuration import Configuration
 
 PART = noisy(ROWS)
+MANY = noisy(8000)
 FIRST, SECOND, QUICK = configuration(0, 0.5, 0.7), configuration(1, 0.3, 0.6), configuration(9, 0.05, 0.5)
 OTHERS = [configuration(n, 0.02 * n, 0.5 + 0.005 * n) for n in range(10, 40)]
 
@@ -69,11 +70,11 @@ def test_whatever_is_slow_or_fails_there_is_a_model_in_time(
     is_told: bool,
     jobs: int,
 ) -> None:
-    """The spare can be fitted within the seconds that a fit has in any case. Whether fits take what is
+    """The fallback can be fitted within the seconds that a fit has in any case. Whether fits take what is
     expected or up to twenty times as long, the end comes when it was asked for, or those seconds later."""
     machine = Machine(PART, slower)
     expected = told_seconds if is_told else unknown_seconds
-    done = run(machine, firsts, *proposed, spares=[QUICK], seconds=seconds, expected=expected, jobs=jobs)
+    done = run(machine, firsts, *proposed, fallbacks=[QUICK], seconds=seconds, expected=expected, jobs=jobs)
     assert done.fitted
     assert machine.now <= seconds + LEAST + 1e-6
     fits = [task.configuration for _, task in machine.of("fit")]
@@ -100,13 +101,13 @@ def test_nothing_is_cut_off_by_the_end_where_times_are_as_expected(
 def test_time_is_used_while_there_is_something_to_try(seconds: float, jobs: int) -> None:
     many = [configuration(n, 0.05 * (n % 40), 0.5 + 0.0001 * n) for n in range(10, 900)]
     machine = Machine(PART)
-    run(machine, [FIRST, SECOND], *many, spares=[QUICK], seconds=seconds, jobs=jobs)
+    run(machine, [FIRST, SECOND], *many, fallbacks=[QUICK], seconds=seconds, jobs=jobs)
     assert machine.now >= 0.9 * seconds
 
 
 def test_the_first_is_fitted_before_anything_is_tried_and_the_others_of_the_average_follow() -> None:
     machine = Machine(PART)
-    run(machine, [FIRST, SECOND], *OTHERS, spares=[QUICK], seconds=60.0)
+    run(machine, [FIRST, SECOND], *OTHERS, fallbacks=[QUICK], seconds=60.0)
     assert [task.configuration for _, task in machine.begun[:3]] == [FIRST, SECOND, FIRST]
     assert [task.kind for _, task in machine.begun[:3]] == ["fit", "fit", "trial"]
 
@@ -121,31 +122,80 @@ def test_the_others_of_the_average_wait_where_they_are_slow() -> None:
 
 
 @pytest.mark.parametrize("trouble", [configuration(0, 0.5, fails=True), configuration(0, 500.0)])
-def test_a_first_fit_that_fails_or_takes_half_the_time_gives_way_to_the_quickest(
-    trouble: Configuration,
-) -> None:
+def test_a_first_fit_that_fails_or_takes_long_gives_way_to_another(trouble: Configuration) -> None:
     machine = Machine(PART)
-    done = run(machine, [trouble, SECOND], spares=[QUICK], seconds=20.0, expected=unknown_seconds)
+    done = run(machine, [trouble, SECOND], fallbacks=[QUICK], seconds=20.0, expected=unknown_seconds)
     fits = machine.of("fit")
-    assert [task.configuration for _, task in fits][:3] == [trouble, QUICK, SECOND]
+    assert [task.configuration for _, task in fits][:2] == [trouble, SECOND]
     assert fits[1][0] <= 10.0
     assert 0 not in done.fitted
 
 
 def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
     broken = [configuration(n, fails=True) for n in range(2)]
-    done = run(Machine(PART), broken[:1], spares=broken[1:], seconds=20.0)
+    done = run(Machine(PART), broken[:1], fallbacks=broken[1:], seconds=20.0)
     assert done.session.model is None
-    assert "No configuration could be fitted on all rows: ValueError: no." in done.session.remarks()
-    assert not done.progress  # what can't be fitted on all rows is not tried
+    assert "No configuration could be fitted: ValueError: no." in done.session.remarks()
+    assert not done.progress  # what can't be fitted is not tried
+
+
+def on_many_rows(one: Configuration, rows: int) -> float:
+    """Seconds of a fit on so many rows of `MANY`."""
+    return told_seconds(one) * rows / len(MANY.features)
+
+
+def rows_of_fits(machine: Machine) -> list[tuple[object, int]]:
+    """Number of each configuration that was fitted, and of how many rows."""
+    return [(task.configuration.values["n"], task.rows) for _, task in machine.of("fit")]
+
+
+def test_where_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_there_is_time_for() -> None:
+    """500 rows take 2.5 s, 2,000 take 10, and 4,000 fit into the 24 s that are kept for the end."""
+    machine = Machine(MANY)
+    done = run(machine, [configuration(0, 40.0)], *OTHERS, seconds=60.0, expected=on_many_rows)
+    assert rows_of_fits(machine)[:2] == [(0, 500), (0, 2000)]
+    assert done.session.model is not None
+    fewest = min(done.session.model.rows.values())
+    assert 2000 <= fewest < 8000
+    assert done.session.remarks()[-1].endswith(f"had no time for all 8,000 rows: fitted on {fewest:,}.")
+    assert machine.now <= 60.0
+
+
+def test_how_long_a_quick_fit_took_tells_on_how_many_rows_the_next_is_fitted() -> None:
+    """All rows would be expected to take 4 s, and take 68: a quarter of them already takes 17."""
+    machine = Machine(MANY, slower=17.0)
+    done = run(machine, [configuration(0, 4.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
+    assert rows_of_fits(machine)[0] == (0, 2000)
+    assert done.fitted == [0]
+    assert machine.now <= 60.0
+
+
+def test_a_fit_that_its_limit_ends_is_tried_on_fewer_rows() -> None:
+    """Nobody knows that all rows take 100 s: 500 of them take 6."""
+    machine = Machine(MANY)
+    slow = configuration(0, 100.0)
+    done = run(machine, [slow], fallbacks=[QUICK], seconds=120.0, expected=unknown_seconds)
+    fits = rows_of_fits(machine)
+    assert fits[0] == (0, 8000)
+    assert fits[1][0] == 0
+    assert 500 <= fits[1][1] < 1000
+    assert done.fitted == [0]
+
+
+def test_a_fit_that_takes_too_long_on_the_fewest_rows_gives_way_to_the_quickest() -> None:
+    machine = Machine(MANY, slower=100.0)
+    done = run(machine, [configuration(0, 20.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
+    assert rows_of_fits(machine)[0] == (0, 500)
+    assert done.fitted == [9]
+    assert machine.now <= 60.0
 
 
 def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() -> None:
-    done = run(Machine(PART), [FIRST, SECOND], spares=[QUICK, configuration(8, 0.2)], seconds=0.01)
+    done = run(Machine(PART), [FIRST, SECOND], fallbacks=[configuration(8, 0.2), QUICK], seconds=0.01)
     assert done.fitted == [9]
     assert done.session.remarks() == [
         "The time did not suffice for a trial: nothing was compared on the data.",
-        "2 members of the model had no time to be fitted on all rows.",
+        "2 members of the model had no time to be fitted.",
     ]
 
 
@@ -180,7 +230,7 @@ def test_an_interrupt_leaves_what_is_fitted_and_says_nothing_of_what_ran(
 ) -> None:
     machine = Machine(PART, interrupt_at=moment)
     machine.interrupt_with = signal.SIGTERM if with_term else signal.SIGINT
-    done = run(machine, [FIRST, SECOND], *OTHERS, spares=[QUICK], seconds=60.0, jobs=jobs)
+    done = run(machine, [FIRST, SECOND], *OTHERS, fallbacks=[QUICK], seconds=60.0, jobs=jobs)
     first_ended = machine.seconds(machine.of("fit")[0][1])
     assert done.session.interrupted
     assert machine.now == moment
@@ -244,9 +294,18 @@ def test_a_trial_that_the_end_cut_off_has_no_outcome_and_is_run_again(tmp_path: 
 
 def test_a_trial_that_used_all_of_its_own_time_has_failed() -> None:
     search = replace(SEARCH, trial_seconds=1.0)
-    done = run(Machine(PART), [QUICK], configuration(5, 4.0), trials=2, search=search)
+    slow = configuration(5, 4.0)
+    done = run(Machine(PART), [QUICK], slow, trials=2, search=search, expected=unknown_seconds)
     assert done.outcomes == [Outcome.success, Outcome.timeout]
     assert (done.progress[-1].failed, done.progress[-1].best) == (1, 0.5)
+
+
+def test_a_trial_that_is_expected_to_take_longer_than_it_may_is_passed_over() -> None:
+    search = replace(SEARCH, trial_seconds=1.0)
+    machine = Machine(PART)
+    quick = configuration(6, 0.1)
+    run(machine, [QUICK], configuration(5, 4.0), quick, trials=2, search=search)
+    assert [task.configuration for _, task in machine.of("trial")] == [QUICK, quick]
 
 
 def test_a_left_trial_that_does_not_fit_into_the_time_is_left_to_another_session(tmp_path: Path) -> None:
@@ -275,7 +334,7 @@ def test_progress_counts_trials_and_failures_and_knows_the_best() -> None:
 
 def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() -> None:
     machine = Machine(PART)
-    done = run(machine, [FIRST], *OTHERS[:8], trials=9)
+    done = run(machine, [FIRST], *OTHERS[:8], seconds=600.0)
     times = {trial.number: len(trial.evaluations) for trial in done.history.trials}
     best = sorted(done.history.trials, key=lambda trial: -trial.configuration.values["accuracy"])  # type: ignore[operator]
     assert {trial.number for trial in best[:5]} == {number for number, n in times.items() if n == 5}
@@ -338,6 +397,20 @@ def test_the_model_is_an_average_that_begins_with_what_was_recommended() -> None
     assert sum(weights.values()) == pytest.approx(1)
     assert done.session.model is not None
     assert done.session.model.weights == pytest.approx(weights)
+
+
+def test_a_first_that_had_no_time_for_a_trial_stays_in_the_average() -> None:
+    """Its fit is known to be long, and its trial would take more than a quarter of the time."""
+    untried = configuration(0, 8.0, 0.9, right=0.9)
+    noise = [configuration(n, 0.1, 0.6, right=0.1) for n in range(2, 8)]
+    search = replace(SEARCH, folds=3)
+    done = run(Machine(PART), [untried], *noise, seconds=60.0, search=search)
+    weights = done.session.selection.weights
+    assert weights[untried] == 0.5
+    assert len(weights) > 1
+    assert done.session.selection.value is None
+    alone = run(Machine(PART), [untried], *noise, seconds=60.0, search=replace(search, ensemble=0))
+    assert alone.fitted == [0]
 
 
 def test_no_member_is_selected_whose_fit_failed_or_has_no_time() -> None:
