@@ -259,7 +259,7 @@ catboost_regressor = Flow(
         # Under absolute loss CatBoost derives no rate and takes 0.03.
         _AUTOMATIC,
         Number("learning_rate", 0.005, 0.3, log=True, default=0.03),
-        Number("depth", 2, 10, default=6),
+        Number("depth", 2, 9, default=6),
         Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
         Number("l2_leaf_reg", 1e-5, 30.0, log=True, default=3.0),
         # Under absolute loss the value of a leaf is exact.

@@ -36,7 +36,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         seed: of the sample.
     """
 
-    def __init__(self, kernel: str = "matern_5", length_scales: str = "shared", seed: int = 0) -> None:
+    def __init__(self, kernel: str = "matern_5", length_scales: str = "separate", seed: int = 0) -> None:
         self.kernel = kernel
         self.length_scales = length_scales
         self.seed = seed

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.flows.base import IMPUTATION, SCALING, TARGET_TRANSFORMATION, Flow, Make
+from ingest.flows.margins import GAMMA, on_mean_distances
 from warehouse.vocabulary.parameters import Choice, Number
 from warehouse.vocabulary.task_types import REGRESSION
 
@@ -41,7 +42,7 @@ def _kernel_ridge(make: Make) -> RegressorMixin:
 
     from ingest.flows.target import standardized
 
-    return standardized(KernelRidge(**make.values))
+    return standardized(on_mean_distances(KernelRidge(**make.values)))
 
 
 def _gaussian_process(make: Make) -> RegressorMixin:
@@ -82,8 +83,8 @@ kernel_ridge = Flow(
     task_type=REGRESSION,
     hyperparameters=(
         Choice("kernel", ("rbf", "laplacian"), default="rbf"),
-        Number("alpha", 1e-4, 10.0, log=True, default=1.0),
-        Number("gamma", 2**-15, 2.0**3, log=True, default=0.1),
+        Number("alpha", 1e-4, 10.0, log=True, default=0.1),
+        GAMMA,
         *_SCALED,
     ),
     estimator=_kernel_ridge,
@@ -96,7 +97,7 @@ gaussian_process = Flow(
     hyperparameters=(
         # Times that functions can be differentiated: not at all, once, twice, without end.
         Choice("kernel", ("exponential", "matern_3", "matern_5", "rbf"), default="matern_5"),
-        Choice("length_scales", ("shared", "separate"), default="shared"),
+        Choice("length_scales", ("shared", "separate"), default="separate"),
         *_SCALED,
     ),
     estimator=_gaussian_process,

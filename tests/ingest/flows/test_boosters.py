@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.flows.boosters import PATIENCE, BoosterClassifier, validation_share
+from ingest.flows.boosters import (
+    PATIENCE,
+    Booster,
+    BoosterClassifier,
+    BoosterRegressor,
+    hold_out_to_stop,
+    validation_share,
+)
 from ingest.running.resampling import hold_out
 from tests.cases import each
 from tests.ingest.flows.small_data import numbers, where_installed
@@ -21,11 +28,22 @@ def booster(library: str, trees: int = 20, *, rate: float = 0.3, **options: Any)
     return BoosterClassifier(library, settings | options.pop("settings", {}), **options)
 
 
+def regressor(library: str, trees: int = 20, **options: Any) -> BoosterRegressor:
+    settings = {TREES[library]: trees, "learning_rate": 0.1, **SMALL_LEAVES[library]}
+    return BoosterRegressor(library, settings | options.pop("settings", {}), **options)
+
+
+def skewed_numbers() -> tuple[np.ndarray, np.ndarray]:
+    """(200, 3) numbers and a target that grows exponentially with the first, with noise."""
+    X, _ = numbers()
+    return X, np.exp(X[:, 0]) + np.random.default_rng(1).normal(0, 0.5, 200)
+
+
 def log_loss(probabilities: np.ndarray, codes: np.ndarray) -> float:
     return float(-np.log(probabilities[np.arange(len(codes)), codes]).mean())
 
 
-def rounds_kept(fitted: BoosterClassifier) -> int:
+def rounds_kept(fitted: Booster) -> int:
     """Trees (of one class) that the library predicts with."""
     model = fitted.model_
     if fitted.library == "lightgbm":
@@ -143,6 +161,48 @@ def test_two_rows_of_each_class_are_enough(library: str) -> None:
     X = np.arange(4.0)[:, None]
     fitted = booster(library, early_stopping=True).fit(X, [0, 0, 1, 1])
     assert fitted.predict_proba(X).shape == (4, 2)
+
+
+# Numbers
+
+
+@every_library
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_regressor_stops_early_by_the_loss_that_it_is_fitted_with(library: str, loss: str) -> None:
+    X, y = skewed_numbers()
+    train, valid = hold_out_to_stop(np.zeros(200, dtype=np.intp), 0)
+    options = {"loss": loss, "seed": 0}
+    stopped = regressor(library, 200, early_stopping=True, **options).fit(X, y)
+    kept = rounds_kept(stopped)
+    errors = {}
+    for rounds in range(1, min(kept + PATIENCE, 200) + 1):
+        fitted = regressor(library, rounds, **options).fit(X[train], y[train])
+        difference = fitted.predict(X[valid]) - y[valid]
+        errors[rounds] = np.mean(difference**2 if loss == "squared" else np.abs(difference))
+    assert 1 < kept < 200
+    assert errors[kept] == pytest.approx(min(errors.values()), rel=1e-3)
+
+
+@each("library", [name for name in where_installed(TREES) if name != "catboost"])
+def test_absolute_penalty_is_in_standard_deviations_of_the_target(library: str) -> None:
+    X, y = skewed_numbers()
+    settings = {"reg_alpha": 5.0}
+    first, plain, scaled = (
+        regressor(library, settings=own).fit(X, target).predict(X)
+        for own, target in ((settings, y), ({}, y), (settings, 1000 * y))
+    )
+    assert np.abs(first - plain).max() > 0.1 * y.std()
+    assert np.median(np.abs(scaled / 1000 - first)) < 1e-3 * y.std()
+
+
+@every_library
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_target_that_is_constant_but_for_one_row_is_predicted(library: str, early_stopping: bool) -> None:
+    X, _ = numbers(60)
+    for row in range(0, 60, 20):
+        y = np.where(np.arange(60) == row, 1.0, 0.0)
+        fitted = regressor(library, early_stopping=early_stopping).fit(X, y)
+        assert np.isfinite(fitted.predict(X)).all()
 
 
 # Seeds

@@ -14,6 +14,7 @@ from ingest.flows.preprocessing import FEW_CATEGORIES, MOST_CODES, Encoding, as_
 from ingest.flows.terms import TEXT_TERMS
 from ingest.reading.datasets import Role
 from tests.cases import each
+from warehouse.vocabulary.task_types import REGRESSION
 
 INDICATORS: Encoding = "indicators"
 NATIVE: tuple[Encoding, ...] = ("codes", "codes of 254")
@@ -68,6 +69,31 @@ def test_forty_one_categories_are_the_means_of_the_classes(classes: int, columns
     assert matrix.shape == (len(frame), columns)
     # Every category has all classes equally often.
     assert matrix == pytest.approx(np.full(matrix.shape, 1 / classes))
+
+
+def test_forty_one_categories_are_the_means_of_a_numeric_target() -> None:
+    """Every category has the same numbers, which are no classes; a category that is unseen has their mean."""
+    frame = numbered(FEW_CATEGORIES + 1, 41 * 12)
+    target = np.arange(len(frame)) // 41 * 1.5
+    transformer = preprocessor(
+        {"place": Role.categorical}, encoding=INDICATORS, imputation="median", task_type=REGRESSION
+    )
+    fitted = transformer.fit(frame, target)
+    assert fitted.transform(frame) == pytest.approx(np.full((len(frame), 1), target.mean()))
+    assert fitted.transform(pd.DataFrame({"place": ["elsewhere"]})).item() == pytest.approx(target.mean())
+
+
+def test_numbers_may_become_splines_that_are_constant_beyond_the_training_rows() -> None:
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 50), "always": 1.0})
+    transformer = preprocessor(
+        dict.fromkeys(frame, Role.numeric), encoding=INDICATORS, imputation="median", knots=4
+    )
+    fitted = transformer.fit(frame)
+    assert fitted.transform(frame).shape == (50, 2 * 5)  # knots + degree - 1 for each column
+    beyond = pd.DataFrame({"x": [1.0, 1e9, np.nan], "always": [1.0, -1e9, 1.0]})
+    last, far, missing = fitted.transform(beyond)
+    assert far == pytest.approx(last)
+    assert np.isfinite(missing).all()
 
 
 def test_columns_with_few_and_with_many_categories_stand_side_by_side() -> None:

@@ -121,3 +121,34 @@ def test_signed_logarithms_come_back_as_they_were(y: float) -> None:
 def test_inverse_of_a_logarithm_does_not_leave_the_range() -> None:
     fitted = SignedLog().fit(np.array([[-3.0], [0.0], [10.0]]))
     assert fitted.inverse_transform(np.array([[-50.0], [50.0]])).ravel() == pytest.approx([-3, 10])
+
+
+@each("name", ["svm_regressor", "kernel_ridge"])
+def test_a_kernel_machine_takes_mean_distances(name: str) -> None:
+    """Columns that come twice change nothing."""
+    frame, roles, y = skewed()
+    twice = pd.concat([frame, frame.add_prefix("again_")], axis=1)
+    once, again = (
+        get_flow(name).pipeline({}, dict.fromkeys(own, Role.numeric)).fit(own, y).predict(own)
+        for own in (frame, twice)
+    )
+    assert again == pytest.approx(once, rel=1e-3)
+    assert len(roles) == 3
+
+
+def test_separate_length_scales_of_a_gaussian_process_forget_columns_that_say_nothing() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(200, 6))
+    y = np.sin(3 * X[:, 0])
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    errors = {
+        scales: np.abs(
+            get_flow("gaussian_process")
+            .pipeline({"length_scales": scales}, dict.fromkeys(frame, Role.numeric))
+            .fit(frame[:100], y[:100])
+            .predict(frame[100:])
+            - y[100:]
+        ).mean()
+        for scales in ("shared", "separate")
+    }
+    assert errors["separate"] < 0.1 < errors["shared"]

@@ -11,20 +11,34 @@ from ingest.running.pool import Pool, read_pool, write_pool
 from tests.cases import each
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 PLANS = Path(__file__).parents[3] / "ingest" / "plans"
 
 
+POOLS = {CLASSIFICATION: "pool.json", REGRESSION: "regression_pool.json"}
+
+
+@pytest.fixture(scope="module", params=POOLS, ids=lambda task_type: task_type.words)
+def task_type(request: pytest.FixtureRequest) -> TaskType:
+    return request.param  # type: ignore[no-any-return]
+
+
 @pytest.fixture(scope="module")
-def committed() -> Pool:
-    return read_pool(PLANS / "pool.json")
+def committed(task_type: TaskType) -> Pool:
+    return read_pool(PLANS / POOLS[task_type])
 
 
 @pytest.fixture(scope="module")
 def making() -> dict[str, Any]:
     """What the script that makes a pool defines."""
     return runpy.run_path(str(PLANS / "make_pool.py"))
+
+
+def test_the_committed_pool_has_every_flow_of_its_task_type_alone(
+    committed: Pool, task_type: TaskType
+) -> None:
+    assert {one.algorithm for one in committed} == set(flows_of(task_type))
 
 
 def test_the_committed_pool_is_complete_within_the_spaces_of_its_flows(committed: Pool) -> None:
@@ -39,16 +53,17 @@ def test_the_committed_pool_is_complete_within_the_spaces_of_its_flows(committed
 
 
 def test_the_committed_pool_is_made_anew_of_its_known_configurations(
-    committed: Pool, making: dict[str, Any]
+    committed: Pool, task_type: TaskType, making: dict[str, Any]
 ) -> None:
     assert [*making["made_anew"](committed).items()] == [*committed.items()]
     theirs = [source for source in committed.values() if source not in ("default", "design")]
+    further = {CLASSIFICATION: {"search"}, REGRESSION: {"Breiman", "default"}}
     assert {source.partition(" ")[0] for source in theirs} == {
         "AutoGluon",
         "FLAML",
         "auto-sklearn",
         "pytabkit",
-        "search",
+        *further[task_type],
     }
     assert len(set(theirs)) == len(theirs)  # each names one entry
 
@@ -80,9 +95,18 @@ def test_flows_take_turns_and_the_seed_decides_the_design(making: dict[str, Any]
     assert build_pool({}) == build_pool({}) != build_pool({}, seed=1)
 
 
-def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: Pool) -> None:
+def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: Pool, task_type: TaskType) -> None:
     write_pool(committed, tmp_path / "pool.json")
-    assert (tmp_path / "pool.json").read_bytes() == (PLANS / "pool.json").read_bytes()
+    assert (tmp_path / "pool.json").read_bytes() == (PLANS / POOLS[task_type]).read_bytes()
+
+
+def test_first_block_of_regression_has_each_default_both_losses_and_each_transformation() -> None:
+    first = [*read_pool(PLANS / "regression_pool.json").items()][:40]
+    assert sum(source == "default" for _, source in first) == len(flows_of(REGRESSION))
+    for flow in ("lightgbm_regressor", "xgboost_regressor", "catboost_regressor"):
+        own = [one.values for one, _ in first if one.algorithm == flow]
+        assert {values["loss"] for values in own} == {"squared", "absolute"}
+        assert {values["target_transformation"] for values in own} == {"none", "log1p"}
 
 
 @each(
