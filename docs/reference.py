@@ -28,7 +28,7 @@ from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.parameters import Choice, Number
-from warehouse.vocabulary.qualities import DEFAULT, QUALITIES, SELECTIONS
+from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS
 from warehouse.vocabulary.schema import TABLES
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
@@ -161,8 +161,9 @@ def metafeatures() -> str:
     ]
     rows = [
         (
-            code(own.name) + " (default)" * (own.name in DEFAULT),
+            code(own.name) + " (default)" * (own.name in SELECTIONS["default"]),
             plain(own.definition) + "; depends on the order of the rows" * own.depends_on_order,
+            "any" if own.task_type is None else own.task_type.words,
             own.cost,
             plain(own.source),
         )
@@ -170,7 +171,7 @@ def metafeatures() -> str:
     ]
     return (
         f"{table(['selection', 'meta-features'], chosen)}\n\n## All of them\n\n"
-        f"{table(['meta-feature', 'definition', 'cost', 'source'], rows)}"
+        f"{table(['meta-feature', 'definition', 'task type', 'cost', 'source'], rows)}"
     )
 
 

@@ -3,12 +3,15 @@
 OpenML's engine changed over the years and old values stayed: shares are fractions for some datasets and
 percent for others (`MinorityClassPercentage` is often a fraction where all others are percent), a negative
 number stands for "does not exist", old statistics of nominal features count the target as one, and for a time
-the moments of numeric features were those of several datasets at once.
+the moments of numeric features were those of several datasets at once. A numeric target counts as a numeric
+feature, so its unit is in the moments and its values in the cardinalities; `AutoCorrelation` is
+1 - (first - last) / (rows - 1) of its values.
 """
 
 import pandas as pd
 
-from warehouse.vocabulary.qualities import GROUPS
+from warehouse.vocabulary.qualities import GROUPS, QUALITIES
+from warehouse.vocabulary.task_types import REGRESSION
 
 # Share -> (part, whole): all are in percent here.
 _SHARES = {
@@ -20,6 +23,12 @@ _SHARES = {
     "PercentageOfInstancesWithMissingValues": ("NumberOfInstancesWithMissingValues", "NumberOfInstances"),
 }
 _OF_NOMINAL = "NominalAttDistinctValues"
+_NOT_OF_NUMERIC_TARGETS = {
+    *GROUPS["statistical"],
+    *(name for name in GROUPS["cardinality"] if name.endswith("OfNumericAttributes")),
+    *(quality.name for quality in QUALITIES if not quality.is_defined_for(REGRESSION)),
+}
+"""Qualities whose published values, where the target is numeric, depend on its unit or do not exist."""
 
 # Regular expression for the names of qualities that count, measure a spread, an entropy, a share or an
 # error: everything but means, skewness, kurtosis and kappas.
@@ -36,6 +45,7 @@ def harmonized(published: pd.DataFrame) -> pd.DataFrame:
     A negative value of a quality that can't be negative does not exist. Shares are computed again from the
     counts published beside them, in percent. Statistics of nominal features do not exist where the target is
     the only symbolic column, moments where no column is numeric or where they are of other datasets, too.
+    Where the target is numeric, neither qualities of classes exist nor those that count it as an attribute.
     """
     never_negative = published.columns.str.contains(_NEVER_NEGATIVE)
     is_rounding = published.lt(0) & published.gt(-1e-9)
@@ -55,6 +65,9 @@ def harmonized(published: pd.DataFrame) -> pd.DataFrame:
     values.loc[carried_over(published), moments] = float("nan")
     if "NumberOfNumericFeatures" in values:
         values.loc[values["NumberOfNumericFeatures"] == 0, moments] = float("nan")
+    if "NumberOfClasses" in values:
+        others = values.columns.intersection(list(_NOT_OF_NUMERIC_TARGETS))
+        values.loc[values["NumberOfClasses"] == 0, others] = float("nan")
     return values
 
 

@@ -43,6 +43,24 @@ def test_share_without_its_counts_stays_as_it_was_published() -> None:
     assert harmonized(frame)["MajorityClassPercentage"].tolist() == [90.0, 60.0]
 
 
+def test_a_numeric_target_is_no_attribute_and_has_no_classes() -> None:
+    """OpenML publishes moments that depend on the target's unit, and an autocorrelation of 1 - 9 / 99."""
+    frame = pd.DataFrame(
+        {
+            "NumberOfClasses": [0.0, 2.0],
+            "NumberOfInstances": 100.0,
+            "NumberOfNumericFeatures": 5.0,
+            "AutoCorrelation": 1 - 9 / 99,
+            "MeanMeansOfNumericAtts": [1e6, 1.0],
+            "MaxCardinalityOfNumericAttributes": [100.0, 90.0],
+            "CardinalityAtTwo": [9000.0, 180.0],
+        }
+    )
+    assert harmonized(frame).notna().all(axis=1).tolist() == [False, True]
+    kept = {"NumberOfClasses", "NumberOfInstances", "NumberOfNumericFeatures", "CardinalityAtTwo"}
+    assert set(harmonized(frame).iloc[0].dropna().index) == kept
+
+
 def test_moments_need_a_numeric_feature() -> None:
     frame = pd.DataFrame({"NumberOfNumericFeatures": [0.0, 2.0], "MaxMeansOfNumericAtts": [0.0, 0.0]})
     assert harmonized(frame)["MaxMeansOfNumericAtts"].isna().tolist() == [True, False]
