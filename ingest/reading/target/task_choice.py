@@ -56,7 +56,7 @@ def choose_task(present: pd.Series, given: TaskName | None) -> TaskChoice:
         return TaskChoice(CLASSIFICATION)
     if given is not None:
         task_type = REGRESSION if given == "regression" else CLASSIFICATION
-        return TaskChoice(task_type, f"{given} because it was given")
+        return TaskChoice(task_type, f"{given}, as given")
     if _are_classes(present, distinct):
         return TaskChoice(
             CLASSIFICATION,

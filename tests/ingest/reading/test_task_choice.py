@@ -111,14 +111,14 @@ def test_regression_makes_numbers_of_whatever_says_three_of_them(values: pd.Seri
     dataset = load_dataset(_frame(values), target="y", task="regression")
     assert dataset.task_type is REGRESSION
     assert dataset.target.nunique() == 3
-    assert _reason(dataset) == "regression because it was given"
+    assert _reason(dataset) == "regression, as given"
 
 
 @each("values", [range(40), [1.5, 2.5, 4.5]])
 def test_classification_takes_each_number_as_a_class(values: Sequence[Any]) -> None:
     dataset = load_dataset(_frame(_cycle(values)), target="y", task="classification")
     assert dataset.n_classes == len(values)
-    assert _reason(dataset) == "classification because it was given"
+    assert _reason(dataset) == "classification, as given"
 
 
 @each(
