@@ -62,8 +62,9 @@ def test_few_whole_numbers_are_classes_and_all_other_numbers_are_predicted(
     assert load_dataset(_frame(column)).task_type is BY_TASK[task]
 
 
-def test_few_rows_of_different_numbers_are_no_classes() -> None:
-    assert load_dataset(_frame(range(3, 15)), target="y").task_type is REGRESSION
+@each(("rows", "task"), [(5, "regression"), (9, "regression"), (10, "classification"), (2, "classification")])
+def test_five_numbers_in_less_than_ten_rows_are_no_classes(rows: int, task: TaskName) -> None:
+    assert load_dataset(_frame(_cycle(range(5), rows)), target="y").task_type is BY_TASK[task]
 
 
 @each(
