@@ -60,8 +60,7 @@ def choose_task(present: pd.Series, given: TaskName | None) -> TaskChoice:
     if _are_classes(present, distinct):
         return TaskChoice(
             CLASSIFICATION,
-            f"classification because it has {distinct} different whole numbers (--task regression predicts "
-            "the number)",
+            "classification because its numbers are whole and few (--task regression predicts the number)",
         )
     numbers = f"regression because it has {distinct:,} different numbers"
     if names_rows(distinct, len(present)):

@@ -153,7 +153,7 @@ def test_a_task_that_the_target_does_not_allow_is_refused(
     [
         (
             [1, 2, 3, 4, 5],
-            "classification because it has 5 different whole numbers (--task regression predicts the number)",
+            "classification because its numbers are whole and few (--task regression predicts the number)",
         ),
         (
             [2.5, 1.5, 4.5],
