@@ -149,7 +149,7 @@ def test_the_task_of_numbers_is_said_with_the_option_for_the_other(run: Run, tmp
     numbers(600, seed=1).assign(stars=lambda rows: np.arange(len(rows)) % 5).to_csv(path, index=False)
     head = run(path, "--target", "stars")[1].splitlines()[0]
     assert head.endswith(
-        "'stars' is the target because it was given; classification because it has 5 different whole numbers "
+        "'stars' is the target because it was given; classification because its numbers are whole and few "
         "(--task regression predicts the number)"
     )
     assert "classification because" not in run(path, "--target", "class")[1]

@@ -31,7 +31,7 @@ def choose_task(present: pd.Series, given: TaskName | None) -> TaskChoice:
 
     Words are classes, and so are two values of any kind. Numbers are classes where they are whole and few: up
     to 15, or up to 30 consecutive ones (classes are numbered through, counts and amounts leave gaps), in at
-    least twice as many rows where there are more than ten. All other numbers are predicted as numbers.
+    least twice as many rows. All other numbers are predicted as numbers.
 
     Thresholds: the targets of 384 real tables (191 of numbers, 193 of classes, of which 13 are three or more
     numbers) are told right but for 3, which are a rating, a score and a count.
@@ -56,12 +56,11 @@ def choose_task(present: pd.Series, given: TaskName | None) -> TaskChoice:
         return TaskChoice(CLASSIFICATION)
     if given is not None:
         task_type = REGRESSION if given == "regression" else CLASSIFICATION
-        return TaskChoice(task_type, f"{given} because it was given")
+        return TaskChoice(task_type, f"{given}, as given")
     if _are_classes(present, distinct):
         return TaskChoice(
             CLASSIFICATION,
-            f"classification because it has {distinct} different whole numbers (--task regression predicts "
-            "the number)",
+            "classification because its numbers are whole and few (--task regression predicts the number)",
         )
     numbers = f"regression because it has {distinct:,} different numbers"
     if names_rows(distinct, len(present)):
@@ -76,7 +75,7 @@ def names_rows(distinct: int, rows: int) -> bool:
 
 def _are_classes(numbers: pd.Series, distinct: int) -> bool:
     """Whether three or more different numbers are classes."""
-    if distinct > MOST_CLASSES or names_rows(distinct, len(numbers)):
+    if distinct > min(MOST_CLASSES, len(numbers) / 2):
         return False
     values = numbers.to_numpy(dtype=float)
     has_gaps = np.ptp(values) >= distinct

@@ -62,8 +62,9 @@ def test_few_whole_numbers_are_classes_and_all_other_numbers_are_predicted(
     assert load_dataset(_frame(column)).task_type is BY_TASK[task]
 
 
-def test_few_rows_of_different_numbers_are_no_classes() -> None:
-    assert load_dataset(_frame(range(3, 15)), target="y").task_type is REGRESSION
+@each(("rows", "task"), [(5, "regression"), (9, "regression"), (10, "classification"), (2, "classification")])
+def test_five_numbers_in_less_than_ten_rows_are_no_classes(rows: int, task: TaskName) -> None:
+    assert load_dataset(_frame(_cycle(range(5), rows)), target="y").task_type is BY_TASK[task]
 
 
 @each(
@@ -111,14 +112,14 @@ def test_regression_makes_numbers_of_whatever_says_three_of_them(values: pd.Seri
     dataset = load_dataset(_frame(values), target="y", task="regression")
     assert dataset.task_type is REGRESSION
     assert dataset.target.nunique() == 3
-    assert _reason(dataset) == "regression because it was given"
+    assert _reason(dataset) == "regression, as given"
 
 
 @each("values", [range(40), [1.5, 2.5, 4.5]])
 def test_classification_takes_each_number_as_a_class(values: Sequence[Any]) -> None:
     dataset = load_dataset(_frame(_cycle(values)), target="y", task="classification")
     assert dataset.n_classes == len(values)
-    assert _reason(dataset) == "classification because it was given"
+    assert _reason(dataset) == "classification, as given"
 
 
 @each(
@@ -152,7 +153,7 @@ def test_a_task_that_the_target_does_not_allow_is_refused(
     [
         (
             [1, 2, 3, 4, 5],
-            "classification because it has 5 different whole numbers (--task regression predicts the number)",
+            "classification because its numbers are whole and few (--task regression predicts the number)",
         ),
         (
             [2.5, 1.5, 4.5],
