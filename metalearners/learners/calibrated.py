@@ -39,7 +39,6 @@ from metalearners.learners.improvement_probability import (
     place_of_reference,
     usual_rows_of,
 )
-from metalearners.learners.measure_scale import QUALITIES as LEVEL_QUALITIES
 from metalearners.learners.measure_scale import OwnUnit, learn_own_unit
 from metalearners.predictions import Observations, Prediction, ValueInterval
 from warehouse.questions.queries import RunTable
@@ -100,7 +99,7 @@ class CalibratedModel(ABC):
     @property
     def qualities(self) -> tuple[str, ...]:
         """Names of the qualities that predictions rest on; see `Model.qualities`."""
-        level = () if self.calibration.own_unit is None else LEVEL_QUALITIES
+        level = () if self.calibration.own_unit is None else self.calibration.own_unit.qualities
         return tuple(dict.fromkeys([*SIZES, *self.described_by, *level]))
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:

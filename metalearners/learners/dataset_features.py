@@ -9,6 +9,13 @@ the rows and bad where it has 70 %. Each group below says one thing; how much it
     contrasts   differences of two such errors: does it take distances, deep trees, all attributes, ...
     relative    relative landmarkers as they are
 
+Of a numeric target, these are said besides balance, errors and contrasts:
+
+    target              distribution of the target
+    correlations        how strongly single attributes go with the target
+    target errors       R2 of each landmarker
+    target contrasts    differences of two such R2, and the gain of a logarithm of the target
+
 Notation
     d         datasets
     q         features of a group that any training dataset has
@@ -76,6 +83,10 @@ def _relative(of: Callable[[str], Floats]) -> dict[str, Floats]:
     return {name: of(name) for name in GROUPS["relative"]}
 
 
+def _as_they_are(names: Sequence[str]) -> Callable[[Callable[[str], Floats]], dict[str, Floats]]:
+    return lambda of: {name: of(name) for name in names}
+
+
 FEATURE_GROUPS: Mapping[str, Callable[[Callable[[str], Floats]], dict[str, Floats]]] = {
     "sizes": _sizes,
     "balance": _balance,
@@ -84,6 +95,24 @@ FEATURE_GROUPS: Mapping[str, Callable[[Callable[[str], Floats]], dict[str, Float
     "relative": _relative,
 }
 """Group -> features, each (d,), of a function from quality to its values (d,)."""
+
+_R2 = tuple(name for name in GROUPS["target_landmarkers"] if name.endswith("R2"))
+_OF_NUMBERS = {
+    "balance": {"target": GROUPS["target"], "correlations": GROUPS["target_correlations"]},
+    "errors": {"target errors": _R2},
+    "contrasts": {"target contrasts": tuple(n for n in GROUPS["target_landmarkers"] if n not in _R2)},
+}
+NUMBER_GROUPS = {
+    group: _as_they_are(names) for groups in _OF_NUMBERS.values() for group, names in groups.items()
+}
+"""The same of numeric targets."""
+_ALL_GROUPS = {**FEATURE_GROUPS, **NUMBER_GROUPS}
+
+
+def with_number_groups(groups: Sequence[str]) -> tuple[str, ...]:
+    """These groups, and those that say the same of numeric targets; datasets have one or the other."""
+    return (*groups, *(of_numbers for group in groups for of_numbers in _OF_NUMBERS.get(group, ())))
+
 
 QUALITIES: tuple[str, ...] = (
     "NumberOfInstances",
@@ -97,6 +126,16 @@ QUALITIES: tuple[str, ...] = (
     *GROUPS["relative"],
 )
 """Meta-features that the features are computed from."""
+NUMBER_QUALITIES: tuple[str, ...] = (
+    "NumberOfInstances",
+    "NumberOfFeatures",
+    "NumberOfClasses",
+    "NumberOfNumericFeatures",
+    "NumberOfInstancesWithMissingValues",
+    *(name for groups in _OF_NUMBERS.values() for names in groups.values() for name in names),
+    *GROUPS["relative"],
+)
+"""The same of numeric targets."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +154,15 @@ class Descriptions:
     """The training datasets."""
 
     def __post_init__(self) -> None:
-        if not set(self.groups) <= FEATURE_GROUPS.keys():
+        if not set(self.groups) <= _ALL_GROUPS.keys():
             raise ValueError("there is an unknown group of meta-features")
         if self.used.sum() != len(self.group_of):
             raise ValueError("the features of datasets do not fit their groups")
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """Meta-features that datasets are described by."""
+        return NUMBER_QUALITIES if NUMBER_GROUPS.keys() & set(self.groups) else QUALITIES
 
     def place(self, metafeatures: pd.Series) -> Floats:
         """(all q,) u of a dataset."""
@@ -134,7 +178,7 @@ class Descriptions:
         """
         values, _ = _features(metafeatures, self.groups)
         nothing = np.empty(0)
-        names = [name for group in self.groups for name in FEATURE_GROUPS[group](lambda _: nothing)]
+        names = [name for group in self.groups for name in _ALL_GROUPS[group](lambda _: nothing)]
         kept = [name for name, used in zip(names, self.used, strict=True) if used]
         return pd.DataFrame(values[:, self.used], index=metafeatures.index, columns=kept)
 
@@ -192,7 +236,7 @@ def _features(metafeatures: pd.DataFrame, groups: Sequence[str]) -> tuple[Floats
     columns, of_group = [], []
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for number, group in enumerate(groups):
-            for column in FEATURE_GROUPS[group](of).values():
+            for column in _ALL_GROUPS[group](of).values():
                 columns.append(np.where(np.isfinite(column), column, np.nan))
                 of_group.append(number)
     stacked = np.column_stack(columns) if columns else np.empty((len(metafeatures), 0))

@@ -36,7 +36,12 @@ from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.contributions import Contributions
-from metalearners.learners.dataset_features import FEATURE_GROUPS, QUALITIES, Descriptions, describe
+from metalearners.learners.dataset_features import (
+    FEATURE_GROUPS,
+    Descriptions,
+    describe,
+    with_number_groups,
+)
 from metalearners.learners.dataset_functions import Runs, centred, learn_functions
 from metalearners.learners.improvement_probability import (
     REFERENCE,
@@ -46,7 +51,6 @@ from metalearners.learners.improvement_probability import (
     usual_rows_of,
 )
 from metalearners.learners.kernel_regression import KernelRegression, regress, regress_as
-from metalearners.learners.measure_scale import QUALITIES as LEVEL_QUALITIES
 from metalearners.learners.measure_scale import OwnUnit, learn_own_unit
 from metalearners.learners.uncertainty import (
     factor_of,
@@ -135,8 +139,8 @@ class FunctionalPCA:
     @property
     def qualities(self) -> tuple[str, ...]:
         """Names of the qualities that predictions rest on; see `Model.qualities`."""
-        own = () if self.own_unit is None else LEVEL_QUALITIES
-        return tuple(dict.fromkeys([*SIZES, *QUALITIES, *own]))
+        own = () if self.own_unit is None else self.own_unit.qualities
+        return tuple(dict.fromkeys([*SIZES, *self.descriptions.qualities, *own]))
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores, as `Model.predict` does."""
@@ -278,9 +282,8 @@ class FunctionalPCALearner(WithSettings):
     model: ClassVar[type[FunctionalPCA]] = FunctionalPCA
 
     groups: tuple[str, ...] = tuple(FEATURE_GROUPS)
-    """What datasets are compared by (`metalearners.learners.dataset_features`); those that the training
-    datasets
-    lack are left out."""
+    """What datasets are compared by (`metalearners.learners.dataset_features`), with what says the same of
+    numeric targets; those that the training datasets lack are left out."""
     components: int = 25
     """Most principal components that tell datasets apart."""
     rounds: int = 3
@@ -342,7 +345,7 @@ class FunctionalPCALearner(WithSettings):
             rounds=self.rounds,
         )
         mean, S, V = functions.mean, functions.S, functions.V
-        descriptions = describe(data.metafeatures[varied], self.groups)
+        descriptions = describe(data.metafeatures[varied], with_number_groups(self.groups))
         regression = regress(descriptions.own_distances(), S, data.families[varied])
         expected = mean + (S - regression.missed) @ V  # (d, G), each without its family's runs
         factor = factor_of(regression.missed, V)

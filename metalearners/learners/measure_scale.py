@@ -41,8 +41,15 @@ _SIZES = (
     "NumberOfClasses",
     "MajorityClassPercentage",
 )
+_OF_NUMBERS = (
+    *(name for name in GROUPS["target_landmarkers"] if name.endswith("R2")),
+    "MaxTargetPearson",
+    "MaxTargetSpearman",
+)
 QUALITIES = (*_SIZES, *_LANDMARKERS)
 """Meta-features that levels depend on."""
+NUMBER_QUALITIES = (*_SIZES[:-1], *_OF_NUMBERS)
+"""Those where numbers are predicted."""
 
 _ANCHOR = 1.0
 """Score at which the level is: that of a good configuration."""
@@ -140,6 +147,11 @@ class OwnUnit:
     missed: Annotated[Floats, "judged"]
     """Standard deviations of the level by which the best of these runs is missed without the dataset's
     family."""
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """Meta-features that the level depends on."""
+        return NUMBER_QUALITIES if set(_OF_NUMBERS) & set(self.used) else QUALITIES
 
     def without(self, datasets: Collection[str]) -> OwnUnit | None:
         """What is known without the values of these datasets; None where too few others are.
@@ -302,7 +314,7 @@ def _more_rows(data: TrainingData, runs: pd.DataFrame, to_z: Callable[[Floats], 
 
 def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
     """(d, features) of datasets, (d, qualities), on scales without bounds; NaN where unknown."""
-    known = metafeatures.reindex(columns=list(QUALITIES)).astype(np.float64)
+    known = metafeatures.reindex(columns=list({*QUALITIES, *NUMBER_QUALITIES})).astype(np.float64)
     good = {name: known[name] if name.endswith("AUC") else 1 - known[name] for name in _LANDMARKERS}
     with np.errstate(divide="ignore", invalid="ignore"):
         features = {name: logit(share.to_numpy()) for name, share in good.items()} | {
@@ -311,6 +323,7 @@ def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
             "attributes": np.log(known["NumberOfFeatures"].to_numpy()),
             "classes": np.log(known["NumberOfClasses"].to_numpy()),
             "numeric": (known["NumberOfNumericFeatures"] / known["NumberOfFeatures"]).to_numpy(),
+            **{name: np.log(np.maximum(1 - known[name].to_numpy(), LEAST)) for name in _OF_NUMBERS},
         }
     return pd.DataFrame(features, index=known.index).replace([np.inf, -np.inf], np.nan)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from warehouse.vocabulary.qualities import LANDMARKER_LEARNERS, RELATIVE_PAIRS
+from warehouse.vocabulary.qualities import LANDMARKER_LEARNERS, QUALITIES, RELATIVE_PAIRS
+from warehouse.vocabulary.task_types import REGRESSION
 
 _GROUPS = {
     "sizes": "its size",
@@ -13,6 +14,10 @@ _GROUPS = {
     "errors": "how well simple models do",
     "contrasts": "which simple models do better",
     "relative": "what simple models gain from flexibility",
+    "target": "the distribution of its target",
+    "correlations": "how single columns go with its target",
+    "target errors": "how well simple models do",
+    "target contrasts": "which simple models do better",
 }
 _SHARES = {
     "numeric": "share of numeric columns",
@@ -27,6 +32,9 @@ _COUNTS = {
     "rows per attribute": "rows per column",
     "rows per class": "rows per class",
 }
+
+
+_OF_NUMBERS = {quality.name: quality.definition for quality in QUALITIES if quality.task_type == REGRESSION}
 
 
 def in_words(group: str) -> str:
@@ -58,6 +66,8 @@ def title(name: str) -> str:
         return {**_SHARES, **_COUNTS}[name]
     if name in RELATIVE_PAIRS:
         return f"gain of {RELATIVE_PAIRS[name]}"
+    if name in _OF_NUMBERS:
+        return _OF_NUMBERS[name]
     if name.endswith("ErrRate"):
         return f"errors of {_learner(name.removesuffix('ErrRate'))}"
     first, is_contrast, second = name.partition(" less ")
@@ -76,7 +86,7 @@ def shown(name: str, value: float) -> str:
         return f"{value:.0f} %"
     if name in _SHARES:
         return f"{100 * value:.0f} %"
-    if name in RELATIVE_PAIRS:
+    if name in RELATIVE_PAIRS or name in _OF_NUMBERS:
         return f"{value:+.3f}"
     return f"{round(100 * value) + 0:+d} %" if " less " in name else f"{100 * value:.0f} %"
 
