@@ -397,10 +397,11 @@ class Session:
         left = self.deadline.left()
         for one in possible:
             is_last = one == possible[-1]
-            limit = max(SLOWER * FIRST_SHARE * left, LEAST if is_last else 0.0)
-            if limit and (is_last or self._rows_within(limit / SLOWER, one)):
-                rows = None if is_last else self._rows_within(max(PROBE * left, SHORT), one)
-                return Task("fit", one, limit, rows=rows or self._fewest_rows)
+            share = max(FIRST_SHARE * left, LEAST / SLOWER if is_last else 0.0)
+            if is_last or (share > 0 and self._rows_within(share, one)):
+                quick = min(max(PROBE * left, SHORT), share)
+                rows = None if is_last else self._rows_within(quick, one)
+                return Task("fit", one, SLOWER * share, rows=rows or self._fewest_rows)
         return None
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
