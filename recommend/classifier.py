@@ -62,7 +62,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they suffice
-            for nothing else, the configuration that is expected to be quickest is fitted.
+            for nothing else, a quick configuration is fitted on few rows.
         top: number of configurations of `recommendation_`.
         ensemble: picks of the ensemble (Caruana et al. 2004), whose probabilities are averaged; 0 = the best
             configuration alone.
@@ -86,7 +86,8 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             out, too.
         best_configuration_: the configuration with the largest weight.
         weights_: configuration -> its weight in the average, with sum 1, the largest first.
-        pipelines_: fitted pipelines, in the order of `weights_`.
+        pipelines_: fitted pipelines, in the order of `weights_`. Where there was no time for all rows, they
+            are fitted on as many as there was time for (`search_.remarks`).
 
     Example:
         >>> from sklearn.datasets import load_iris

@@ -135,7 +135,7 @@ class ResultOptions:
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the model, fitted on all rows, to this .skops file. Predicting needs only "
+            help="Write the fitted model to this .skops file. Predicting needs only "
             "pandas, scikit-learn and its booster, and a data frame as pandas reads your file.",
             show_default=False,
         ),

@@ -52,7 +52,7 @@ def fitted(tuned: SearchResult) -> Pipeline | VotingClassifier:
         BadInput: nothing was fitted.
     """
     if tuned.model is None:
-        raise TooFewRuns("no configuration was fitted on all rows, so there is no model to write")
+        raise TooFewRuns("no configuration was fitted, so there is no model to write")
     weights = tuned.model.weights
     return averaged([tuned.model.pipelines[one] for one in weights], [*weights.values()], tuned.dataset)
 

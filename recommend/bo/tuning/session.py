@@ -391,16 +391,17 @@ class Session:
     def _first_fit(self) -> Task | None:
         """A quick fit of the first configuration that has its share of the time left for one.
 
-        The last one has some seconds whatever time is left, and is fitted whatever is expected.
+        The last one has some seconds whatever time is left, and is fitted on the fewest rows.
         """
         possible = [one for one in dict.fromkeys([*self.firsts, *self.fallbacks]) if one not in self.failed]
         left = self.deadline.left()
         for one in possible:
             is_last = one == possible[-1]
-            limit = max(SLOWER * FIRST_SHARE * left, LEAST if is_last else 0.0)
-            if limit and (is_last or self._rows_within(limit / SLOWER, one)):
-                rows = self._rows_within(min(max(PROBE * left, SHORT), limit / SLOWER), one)
-                return Task("fit", one, limit, rows=rows or self._fewest_rows)
+            share = max(FIRST_SHARE * left, LEAST / SLOWER if is_last else 0.0)
+            if is_last or (share > 0 and self._rows_within(share, one)):
+                quick = min(max(PROBE * left, SHORT), share)
+                rows = None if is_last else self._rows_within(quick, one)
+                return Task("fit", one, SLOWER * share, rows=rows or self._fewest_rows)
         return None
 
     def _splits_of(self, task: Task) -> Sequence[Any]:

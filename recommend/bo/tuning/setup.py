@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -32,11 +32,13 @@ from recommend.ranking.knowledge import Knowledge, describe, fit_times_for, mode
 from recommend.ranking.task import RankingTask, describe_task
 from recommend.space import Space
 from warehouse.store import Warehouse
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable, joint_name
 
+QUICK = 0.5
+"""Seconds of a quick fit."""
 HALVING = 0.1
 """Standard scores that half of the rows cost. Between 2,000, 8,000 and 32,000 rows of datasets of the
 choosing half, accuracy loses .05 to .08, the area under the ROC curve .08 to .15."""
@@ -77,30 +79,38 @@ def first_configurations(
         return Firsts([*search.seeds[:MEMBERS]], defaults)
     if known is None or candidates is None or not _has_start(search):
         return Firsts(defaults[:1], defaults[1:])
-    expected = forecast(known, candidates)
+    expected = all_expected = forecast(known, candidates)
     took = expected.fits.seconds
-    if np.isnan(took).all():
-        fallbacks = []
-    else:
-        fallbacks = [candidates.configurations[int(np.nanargmin(took))]]
-        if seconds is not None:
-            kept = np.flatnonzero(took <= _longest(expected, FIRST_SHARE * seconds))
-            quick = [candidates.configurations[place] for place in kept.tolist()]
-            candidates = replace(candidates, table=candidates.table.take(kept), configurations=quick)
-            expected = forecast(known, candidates)
+    if seconds is not None and not np.isnan(took).all():
+        allowed = max(FIRST_SHARE * seconds, QUICK)
+        kept = np.flatnonzero(took <= max(took[_best_within(allowed, expected)], allowed))
+        quick = [candidates.configurations[place] for place in kept.tolist()]
+        candidates = replace(candidates, table=candidates.table.take(kept), configurations=quick)
+        expected = forecast(known, candidates)
     chosen = choose(known, expected, MEMBERS)
-    return Firsts([*weights_of([candidates.configurations[place] for place in chosen.positions])], fallbacks)
+    members = [*weights_of([candidates.configurations[place] for place in chosen.positions])]
+    return Firsts(members, _fallbacks(all_expected, {one.algorithm for one in members}))
 
 
-def _longest(expected: Forecast, seconds: float) -> float:
-    """Seconds of a fit on all rows of the candidate that is expected to be best after these seconds.
+def _best_within(seconds: float, expected: Forecast, among: Positions | None = None) -> int:
+    """Position of the candidate that is expected to be best after these seconds.
 
     One that takes longer is fitted on fewer rows: on half of them in half of its time.
+
+    Args:
+        among: positions of the candidates to choose from; None = all.
     """
     took = np.nan_to_num(expected.fits.seconds, nan=np.inf)
-    halvings = np.log2(np.maximum(took, seconds) / max(seconds, 1e-3))
-    best = int(np.argmax(expected.scores.mean - HALVING * halvings))
-    return max(float(took[best]), seconds)
+    value = expected.scores.mean - HALVING * np.log2(np.maximum(took / seconds, 1.0))
+    among = np.arange(len(value)) if among is None else among
+    return int(among[np.argmax(value[among])])
+
+
+def _fallbacks(expected: Forecast, algorithms: Collection[str]) -> list[Configuration]:
+    """A quick and good configuration of another algorithm than these; none where there is no other."""
+    configurations = expected.candidates.configurations
+    others = np.array([place for place, one in enumerate(configurations) if one.algorithm not in algorithms])
+    return [configurations[_best_within(QUICK, expected, others)]] if len(others) else []
 
 
 def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], float]:
