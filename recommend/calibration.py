@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows import get_flow
 from ingest.reading.column_types.roles import Role
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -21,13 +21,15 @@ CALIBRATION = {"cv": 3, "ensemble": False}
 
 
 def with_probabilities(pipeline: Pipeline) -> Pipeline | CalibratedClassifierCV:
-    """The unfitted pipeline itself where it gives probabilities, else the same calibrated.
+    """The unfitted pipeline of a classifier without probabilities calibrated, and any other as it is.
 
-    Fitting the latter needs three rows of each class.
+    Fitting a calibrated one needs three rows of each class.
     """
-    if hasattr(pipeline, "predict_proba"):
-        return pipeline
+    from sklearn.base import is_regressor
     from sklearn.calibration import CalibratedClassifierCV
+
+    if hasattr(pipeline, "predict_proba") or is_regressor(pipeline):
+        return pipeline
 
     return CalibratedClassifierCV(pipeline, **CALIBRATION)
 
@@ -36,14 +38,15 @@ def fit_pipeline(
     configuration: Configuration,
     rows: Positions | None,
     features: pd.DataFrame,
-    codes: Positions,
+    codes: Positions | Floats,
     roles: Mapping[str, Role],
     seed: int,
 ) -> Any:
-    """A fitted pipeline of a configuration, which gives probabilities; it warns of nothing, as in trials.
+    """A fitted pipeline of a configuration, `with_probabilities`; it warns of nothing, as in trials.
 
     Args:
         rows: positions of the rows to fit it on; None = all.
+        codes: (n,) classes, or numbers.
     """
     if rows is not None:
         features, codes = features.iloc[rows], codes[rows]

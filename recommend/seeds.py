@@ -48,7 +48,7 @@ def build_pipeline(
 ) -> Pipeline | CalibratedClassifierCV:
     """The unfitted scikit-learn pipeline of one entry of `configurations`, for this dataset's columns.
 
-    It has `predict_proba`: a classifier without probabilities is calibrated (`recommend.calibration`).
+    A classifier has `predict_proba`: one without probabilities is calibrated (`recommend.calibration`).
 
     Raises:
         BadInput: the entry names an unknown flow, or values that the flow does not allow.

@@ -43,7 +43,7 @@ class Imports(dict[str, str]):
         wanted |= {name: SEED for name in wanted if name == "random_state"} | changed
         positional = []
         for name in arguments:  # such as the steps of a pipeline, but not where a reader needs the name
-            if name not in ("steps", "transformers", "func", "estimator") or name not in wanted:
+            if name not in ("steps", "transformers", "func", "estimator", "regressor") or name not in wanted:
                 break
             positional.append(wanted.pop(name))
         return Call(self.name(type(estimator)), positional, wanted)

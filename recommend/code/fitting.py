@@ -1,8 +1,9 @@
 """The function `fit` of a script: the pipeline of a configuration without a class of ours in it.
 
 A pipeline that scikit-learn can hold as it is becomes one expression. What ours does in classes
-(`Booster`, `Balanced`, `Preprocessor`) becomes lines that fit one step after the other, and a pipeline of the
-fitted steps. An ensemble has a function for each of its members, and averages what these return.
+(`Booster`, `GaussianProcess`, `Balanced`, `Preprocessor`) becomes lines that fit one step after the other,
+and a pipeline of the fitted steps. An ensemble has a function for each of its members, and averages what
+these return.
 """
 
 from __future__ import annotations
@@ -14,23 +15,29 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OrdinalEncoder
+from sklearn.preprocessing import OrdinalEncoder, QuantileTransformer
 
 from ingest.flows import get_flow
 from ingest.flows.balancing import Balanced
-from ingest.flows.boosters import PATIENCE, Booster
+from ingest.flows.base import LAST_STEP
+from ingest.flows.boosters import OBJECTIVES, PATIENCE, Booster, BoosterClassifier, BoosterRegressor
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
+from ingest.flows.gaussian_process import SMOOTHNESS, GaussianProcess
 from ingest.flows.lenient import Lenient
 from ingest.flows.margins import in_single_precision
 from ingest.flows.preprocessing import as_text, category_columns
+from ingest.flows.target import SignedLog
 from ingest.flows.terms import vectorizer
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from recommend.calibration import CALIBRATION
 from recommend.code.estimators import SEED, Imports
 from recommend.code.snippets import hold_out
-from recommend.code.syntax import Call, Raw, written
+from recommend.code.syntax import Call, Raw, literal, written
+from recommend.code.targets import target_code
 from warehouse.support.errors import UnfitConfiguration
 from warehouse.vocabulary.configuration import Configuration
 
@@ -44,7 +51,7 @@ _TAKE_NUMBERS = ("xgboost", "catboost")
 
 @dataclass
 class Fitting:
-    """The body of `fit`, for features `X` and labels `y`, with the names it uses."""
+    """The body of `fit`, for features `X` and labels or numbers `y`, with the names it uses."""
 
     dataset: Dataset
     imports: Imports = field(default_factory=Imports)
@@ -52,14 +59,15 @@ class Fitting:
     steps: list[tuple[str, Raw]] = field(default_factory=list)
     """Name of a step in the fitted pipeline, and its variable."""
     arguments: dict[str, object] = field(default_factory=dict)
-    """Further arguments of the classifier's `fit`."""
+    """Further arguments of the last step's `fit`."""
     few: list[str] = field(default_factory=list)
     many: list[str] = field(default_factory=list)
     """Categorical columns by how they are encoded, where some become indicators and some do not."""
     classes_as_numbers: bool = False
-    gives_probabilities: bool = True
+    can_be_averaged: bool = True
+    """Whether it predicts numbers or probabilities."""
     in_part: bool = False
-    """Whether the classifier is fitted on a part of the rows."""
+    """Whether the last step is fitted on a part of the rows."""
     takes_frames: bool = False
     """Whether `X` is a data frame as users have it, and not what `features` of a script returns."""
     of_frame: bool = False
@@ -85,7 +93,7 @@ class Fitting:
 def find_ensemble(
     members: Mapping[Configuration, float], dataset: Dataset, *, seed: int, takes_frames: bool = False
 ) -> Fitting:
-    """Write the body of `fit` for the average of the probabilities of several configurations.
+    """Write the body of `fit` for the average of what several configurations predict.
 
     Each member is fitted by a function of its own, since some are no estimators before they are fitted.
 
@@ -94,11 +102,11 @@ def find_ensemble(
         takes_frames: see `Fitting`.
 
     Raises:
-        UnfitConfiguration: a member gives no probabilities, and can't be calibrated either.
+        UnfitConfiguration: a classifier gives no probabilities, and can't be calibrated either.
     """
     fittings = [find_fitting(one, dataset, seed=seed, takes_frames=takes_frames) for one in members]
     for one, fitting in zip(members, fittings, strict=True):
-        if not fitting.gives_probabilities:
+        if not fitting.can_be_averaged:
             title = get_flow(one.algorithm).title
             raise UnfitConfiguration(f"no script can calibrate {title} with its preprocessing or balancing")
     algorithms = [one.algorithm for one in members]
@@ -106,11 +114,12 @@ def find_ensemble(
         f"{name}_{algorithms[:place].count(name) + 1}" if algorithms.count(name) > 1 else name
         for place, name in enumerate(algorithms)
     ]
-    average = Fitting(dataset, returns="VotingClassifier", members=dict(zip(names, fittings, strict=True)))
+    voting = target_code(dataset).average
+    average = Fitting(dataset, returns=voting.function, members=dict(zip(names, fittings, strict=True)))
     for fitting in fittings:
         average.imports |= fitting.imports
         average.few, average.many = fitting.few or average.few, fitting.many or average.many
-    average.imports |= {"FrozenEstimator": "sklearn.frozen", "VotingClassifier": "sklearn.ensemble"}
+    average.imports |= {"FrozenEstimator": "sklearn.frozen", voting.function: "sklearn.ensemble"}
     if any(fitting.classes_as_numbers for fitting in fittings):
         average.say("codes = np.unique(y, return_inverse=True)[1]")
     calls = [
@@ -121,7 +130,7 @@ def find_ensemble(
     frozen = [(name, Call("FrozenEstimator", [call])) for name, call in zip(names, calls, strict=True)]
     average.add(frozen, before="members = ")
     average.add(list(members.values()), before="weights = ")
-    average.say('average = VotingClassifier(members, voting="soft", weights=weights)')
+    average.add(voting, before="average = ")
     average.say("return average.fit(X, y)")
     return average
 
@@ -143,27 +152,29 @@ def find_fitting(
     """
     flow = get_flow(configuration.algorithm)
     pipeline = flow.pipeline(configuration.values, dataset.roles, seed=seed)
-    steps = dict(pipeline.steps)
-    classifier, balancing = steps["classifier"], None
-    if isinstance(classifier, Balanced):
-        classifier, balancing = classifier.classifier, classifier.strategy
-    library = classifier.library if isinstance(classifier, Booster) else None
+    steps, last = dict(pipeline.steps), LAST_STEP[flow.task_type]
+    estimator, balancing, transformer = steps[last], None, None
+    if isinstance(estimator, Balanced):
+        estimator, balancing = estimator.classifier, estimator.strategy
+    if isinstance(estimator, TransformedTargetRegressor) and isinstance(estimator.regressor, _BY_STEPS):
+        estimator, transformer = estimator.regressor, estimator.transformer
+    library = estimator.library if isinstance(estimator, Booster) else None
     fitting = Fitting(
         dataset,
-        classes_as_numbers=library in _TAKE_NUMBERS,
-        gives_probabilities=hasattr(pipeline, "predict_proba"),
+        classes_as_numbers=isinstance(estimator, BoosterClassifier) and library in _TAKE_NUMBERS,
+        can_be_averaged=hasattr(pipeline, "predict_proba") or is_regressor(pipeline),
         takes_frames=takes_frames,
-        of_frame=library == "catboost" and classifier.n_categorical > 0,
+        of_frame=library == "catboost" and estimator.n_categorical > 0,
     )
     fitting.imports["Pipeline"] = "sklearn.pipeline"
     columns = _columns(fitting, steps["preprocessing"])
-    if len(steps) == 2 and balancing is None and library is None:
-        parts = [("columns", columns), ("classifier", _classifier(fitting, classifier))]
+    if len(steps) == 2 and balancing is None and not isinstance(estimator, _BY_STEPS):
+        parts = [("columns", columns), (last, _estimator(fitting, estimator))]
         fitting.add(Call("Pipeline", [parts]), before="model = ")
-        if not fitting.gives_probabilities and min(dataset.target.value_counts()) >= LEAST_OF_CLASS:
+        if not fitting.can_be_averaged and min(dataset.target.value_counts()) >= LEAST_OF_CLASS:
             fitting.imports["CalibratedClassifierCV"] = "sklearn.calibration"
             fitting.add(Call("CalibratedClassifierCV", [Raw("model")], CALIBRATION), before="model = ")
-            fitting.returns, fitting.gives_probabilities = "CalibratedClassifierCV", True
+            fitting.returns, fitting.can_be_averaged = "CalibratedClassifierCV", True
         fitting.say("return model.fit(X, y)")
         return fitting
     fitting.add(columns, before="columns = ")
@@ -179,11 +190,18 @@ def find_fitting(
     elif balancing is not None:
         fitting.say(f"rows = {_BALANCED[balancing]}(y, SEED)")
         fitting.say(f"matrix, y = {fitting.taken('rows').source}, y[rows]")
-    made = _booster(fitting, classifier) if library is not None else _classifier(fitting, classifier)
-    fitting.add(made, before="classifier = ")
+    if transformer is not None:
+        fitting.add(_target_transformer(fitting, transformer, estimator), before="transformer = ")
+        fitting.say("original, y = y, transformer.fit_transform(y.reshape(-1, 1)).ravel()")
+    fitting.add(_estimator(fitting, estimator), before=f"{last} = ")
     rows = [fitting.taken("train"), Raw("y[train]")] if fitting.in_part else [Raw("matrix"), Raw("y")]
-    fitting.add(Call("classifier.fit", rows, fitting.arguments))
-    fitting.steps.append(("classifier", Raw("classifier")))
+    fitting.add(Call(f"{last}.fit", rows, fitting.arguments))
+    if transformer is not None:
+        fitting.imports["FrozenEstimator"] = "sklearn.frozen"
+        frozen = Call("FrozenEstimator", [Raw(last)])
+        fitting.add(_turned_back(fitting, frozen, Raw("transformer")), before=f"{last} = ")
+        fitting.say(f"{last}.fit(matrix, original)")
+    fitting.steps.append((last, Raw(last)))
     fitting.add(Call("Pipeline", [fitting.steps]), before="return ")
     return fitting
 
@@ -298,20 +316,70 @@ def _add_features(fitting: Fitting, preprocessor: Preprocessor, matrix: np.ndarr
     fitting.steps.append(("bounded", Raw("bounded")))
 
 
-# ---- classifiers ---------------------------------------------------------------------------------
+# ---- classifiers and regressors ------------------------------------------------------------------
+
+_BY_STEPS = (Booster, GaussianProcess)
+"""Classes of ours that a script can't fit in one expression."""
 
 
-def _classifier(fitting: Fitting, classifier: Any) -> Call:
-    if isinstance(classifier, Pipeline) and classifier.steps[0][1].func is in_single_precision:
+def _estimator(fitting: Fitting, estimator: Any) -> Call:
+    """The call that makes a classifier or regressor; adds the lines before it."""
+    if isinstance(estimator, Booster):
+        return _booster(fitting, estimator)
+    if isinstance(estimator, GaussianProcess):
+        return _gaussian_process(fitting, estimator)
+    if isinstance(estimator, TransformedTargetRegressor):
+        inner = estimator.regressor
+        transformer = _target_transformer(fitting, estimator.transformer, inner)
+        return _turned_back(fitting, _estimator(fitting, inner), transformer)
+    if _in_single_precision(estimator):
         fitting.imports |= {
             "FunctionTransformer": "sklearn.preprocessing",
             "make_pipeline": "sklearn.pipeline",
         }
         halved = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
-        return Call("make_pipeline", [halved, _classifier(fitting, classifier.steps[1][1])])
-    if isinstance(classifier, Lenient):
-        classifier = classifier.adapted(fitting.dataset.target.to_numpy())
-    return fitting.imports.call(classifier)
+        return Call("make_pipeline", [halved, _estimator(fitting, estimator.steps[1][1])])
+    if isinstance(estimator, Lenient):
+        estimator = estimator.adapted(fitting.dataset.target.to_numpy())
+    return fitting.imports.call(estimator)
+
+
+def _in_single_precision(estimator: Any) -> bool:
+    """Whether its matrix has half the digits."""
+    return isinstance(estimator, Pipeline) and estimator.steps[0][1].func is in_single_precision
+
+
+def _target_transformer(fitting: Fitting, transformer: Any, regressor: Any) -> Call:
+    """The call that makes the transformer of the target of a regressor."""
+    if isinstance(transformer, SignedLog):
+        made = Call("logarithms", [Raw("y")])
+    elif isinstance(transformer, QuantileTransformer):
+        most = Raw(f"min({transformer.n_quantiles}, len(y))")
+        made = fitting.imports.call(transformer, n_quantiles=most)
+    else:
+        made = fitting.imports.call(transformer)
+    if not _in_single_precision(regressor) and getattr(regressor, "library", None) != "xgboost":
+        return made
+    # Predictions have half the digits: they get all of them before they are turned back.
+    fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "make_pipeline": "sklearn.pipeline"}
+    digits = {"inverse_func": Raw("np.asarray"), "inv_kw_args": {"dtype": "float64"}}
+    return Call("make_pipeline", [made, Call("FunctionTransformer", [], digits)])
+
+
+def _turned_back(fitting: Fitting, regressor: Call, transformer: Call | Raw) -> Call:
+    """The call that makes a regressor of the transformed target."""
+    name = fitting.imports.name(TransformedTargetRegressor)
+    return Call(name, [regressor], {"transformer": transformer, "check_inverse": False})
+
+
+def _gaussian_process(fitting: Fitting, process: GaussianProcess) -> Call:
+    """The call that makes a process of a learned kernel; adds the line that learns it."""
+    nu, separate = float(SMOOTHNESS[process.kernel]), process.length_scales == "separate"
+    options = {"nu": nu, "separate": separate, "seed": SEED}
+    fitting.add(Call("learned_kernel", [Raw("matrix"), Raw("y")], options), before="kernel = ")
+    fitting.imports["GaussianProcessRegressor"] = "sklearn.gaussian_process"
+    fixed = {"optimizer": None, "normalize_y": True}
+    return Call("GaussianProcessRegressor", [Raw("kernel")], fixed)
 
 
 def _weights(fitting: Fitting) -> Raw:
@@ -322,26 +390,36 @@ def _weights(fitting: Fitting) -> Raw:
 
 def _booster(fitting: Fitting, booster: Booster) -> Call:
     """The call that makes a booster of another library; adds the lines before it."""
-    if booster.balanced:
+    of_classes = isinstance(booster, BoosterClassifier)
+    balanced = of_classes and booster.balanced
+    if balanced:
         fitting.arguments["sample_weight"] = _weights(fitting)
     labels = fitting.dataset.target.to_numpy()
-    # Of classes with fewer rows than that none is held out.
-    if booster.early_stopping and len(hold_out(labels, 5, booster.seed)[1]):
+    # Of classes with fewer rows than that none is held out; numbers are one class.
+    strata, source = (labels, "y") if of_classes else (np.zeros(len(labels)), "np.zeros(len(y))")
+    if booster.early_stopping and len(hold_out(strata, 5, booster.seed)[1]):
         every = "round(min(max(5, len(y) / 500), 20))"
-        fitting.say(f"train, valid = hold_out(y, {every}, SEED)")
+        fitting.say(f"train, valid = hold_out({source}, {every}, SEED)")
         fitting.in_part = True
-        fitting.classes_as_numbers = True  # LightGBM takes labels as they are, but not those of `eval_y`
-        if booster.balanced:
+        # LightGBM takes labels as they are, but not those of `eval_y`.
+        fitting.classes_as_numbers = of_classes
+        if balanced:
             fitting.arguments["sample_weight"] = Raw("weights[train]")
-    return _BOOSTERS[booster.library](fitting, booster)
+    name = booster.CLASSES[booster.library]
+    fitting.imports[name] = booster.library
+    settings = {**booster.settings, **_BOOSTERS[booster.library](fitting, booster)}
+    if isinstance(booster, BoosterRegressor):
+        settings |= OBJECTIVES[booster.library][booster.loss]
+        if booster.loss == "squared" and settings.get("reg_alpha"):  # in the unit of the target
+            settings["reg_alpha"] = Raw(f"{literal(settings['reg_alpha'])} * y.std()")
+    return Call(name, [], settings)
 
 
 _CATEGORICAL = Raw("list(range(len(CATEGORICAL)))")
 """Places of the categories: the first columns."""
 
 
-def _lightgbm(fitting: Fitting, booster: Booster) -> Call:
-    fitting.imports["LGBMClassifier"] = "lightgbm"
+def _lightgbm(fitting: Fitting, booster: Booster) -> dict[str, object]:
     if booster.n_categorical:
         fitting.arguments["categorical_feature"] = _CATEGORICAL
     if fitting.in_part:
@@ -349,11 +427,10 @@ def _lightgbm(fitting: Fitting, booster: Booster) -> Call:
         stop = Call("early_stopping", [PATIENCE], {"first_metric_only": True, "verbose": False})
         valid = {"eval_X": fitting.taken("valid"), "eval_y": Raw("y[valid]"), "callbacks": [stop]}
         fitting.arguments |= valid
-    return Call("LGBMClassifier", [], {**booster.settings, "n_jobs": 1, "random_state": SEED, "verbose": -1})
+    return {"n_jobs": 1, "random_state": SEED, "verbose": -1}
 
 
-def _xgboost(fitting: Fitting, booster: Booster) -> Call:
-    fitting.imports["XGBClassifier"] = "xgboost"
+def _xgboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
     fitting.arguments["verbose"] = False
     more: dict[str, object] = {}
     if booster.n_categorical:
@@ -364,24 +441,22 @@ def _xgboost(fitting: Fitting, booster: Booster) -> Call:
         fitting.arguments["eval_set"] = [(fitting.taken("valid"), Raw("y[valid]"))]
         more["early_stopping_rounds"] = PATIENCE
     metric = "logloss" if fitting.dataset.n_classes == 2 else "mlogloss"
-    more |= {"eval_metric": metric, "tree_method": "hist", "n_jobs": 1, "random_state": SEED}
-    return Call("XGBClassifier", [], {**booster.settings, **more})
+    return more | {"eval_metric": metric, "tree_method": "hist", "n_jobs": 1, "random_state": SEED}
 
 
-def _catboost(fitting: Fitting, booster: Booster) -> Call:
-    fitting.imports["CatBoostClassifier"] = "catboost"
+def _catboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
     more: dict[str, object] = {}
     if booster.n_categorical:
         more["cat_features"] = _CATEGORICAL
     if fitting.in_part:
         fitting.arguments["eval_set"] = (fitting.taken("valid"), Raw("y[valid]"))
         fitting.arguments["early_stopping_rounds"] = PATIENCE
-    more |= {"allow_writing_files": False, "thread_count": 1, "random_seed": SEED, "verbose": False}
-    return Call("CatBoostClassifier", [], {**booster.settings, **more})
+    return more | {"allow_writing_files": False, "thread_count": 1, "random_seed": SEED, "verbose": False}
 
 
-_BOOSTERS: dict[str, Callable[[Fitting, Booster], Call]] = {
+_BOOSTERS: dict[str, Callable[[Fitting, Booster], dict[str, object]]] = {
     "lightgbm": _lightgbm,
     "xgboost": _xgboost,
     "catboost": _catboost,
 }
+"""Library -> further arguments of its estimator; adds the lines before it, and arguments of its `fit`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,17 +27,18 @@ from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import find_ensemble, find_fitting
 from recommend.code.script import fit_functions
+from recommend.code.targets import target_code
 from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
-    from sklearn.ensemble import VotingClassifier
+    from sklearn.ensemble import VotingClassifier, VotingRegressor
     from sklearn.pipeline import Pipeline
 
+    Plain: TypeAlias = Pipeline | VotingClassifier | VotingRegressor
 
-def plain_model(
-    members: Mapping[Configuration, float], dataset: Dataset, *, seed: int
-) -> Pipeline | VotingClassifier:
+
+def plain_model(members: Mapping[Configuration, float], dataset: Dataset, *, seed: int) -> Plain:
     """A configuration's pipeline, or the weighted average of several, fitted on the dataset.
 
     It holds pandas, scikit-learn and the library of a booster alone, and takes frames with the columns that
@@ -64,18 +65,16 @@ def plain_model(
     }
     names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
     exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
-    labels = _labels(dataset)
+    target = target_code(dataset).values(dataset)
     if not fitting.classes_as_numbers:
-        model: Pipeline | VotingClassifier = names["fit"](dataset.features, labels)
+        model: Plain = names["fit"](dataset.features, target)
         return model
-    numbered = names["fit"](dataset.features, np.unique(labels, return_inverse=True)[1])
+    numbered = names["fit"](dataset.features, np.unique(target, return_inverse=True)[1])
     return _voting({"pipeline": numbered}, None, dataset)
 
 
-def plain_member(
-    configuration: Configuration, rows: Positions | None, dataset: Dataset, seed: int
-) -> Pipeline | VotingClassifier:
-    """A configuration's pipeline as `plain_model` fits it, with probabilities; it warns of nothing.
+def plain_member(configuration: Configuration, rows: Positions | None, dataset: Dataset, seed: int) -> Plain:
+    """A configuration's pipeline as `plain_model` fits it; it warns of nothing.
 
     Args:
         rows: positions of the rows to fit it on; None = all.
@@ -86,33 +85,27 @@ def plain_member(
         return plain_model({configuration: 1.0}, dataset, seed=seed)
 
 
-def averaged(
-    pipelines: Sequence[Pipeline | VotingClassifier], weights: Sequence[float], dataset: Dataset
-) -> Pipeline | VotingClassifier:
-    """The weighted average of the probabilities of fitted pipelines of one dataset."""
+def averaged(pipelines: Sequence[Plain], weights: Sequence[float], dataset: Dataset) -> Plain:
+    """The weighted average of the probabilities or numbers of fitted pipelines of one dataset."""
     if len(pipelines) == 1:
         return pipelines[0]
     members = {f"member_{place}": one for place, one in enumerate(pipelines, start=1)}
     return _voting(members, list(weights), dataset)
 
 
-def _voting(
-    members: Mapping[str, Pipeline | VotingClassifier], weights: list[float] | None, dataset: Dataset
-) -> VotingClassifier:
-    """The weighted average of fitted pipelines, which answers with the dataset's labels.
+def _voting(members: Mapping[str, Plain], weights: list[float] | None, dataset: Dataset) -> Plain:
+    """The weighted average of fitted pipelines, which answers with the dataset's labels or numbers.
 
     A single one of classes as numbers is given labels in this way.
     """
-    from sklearn.ensemble import VotingClassifier
+    from sklearn import ensemble
     from sklearn.frozen import FrozenEstimator
 
+    code = target_code(dataset)
     frozen = [(name, FrozenEstimator(one)) for name, one in members.items()]
-    return VotingClassifier(frozen, voting="soft", weights=weights).fit(dataset.features, _labels(dataset))
-
-
-def _labels(dataset: Dataset) -> np.ndarray:
-    """(n,) the classes of the rows, as words."""
-    return dataset.target.astype(str).to_numpy(dtype=object)
+    options = {**code.average.keywords, "weights": weights}
+    average: Plain = getattr(ensemble, code.average.function)(frozen, **options)
+    return average.fit(dataset.features, code.values(dataset))
 
 
 def _columns(dataset: Dataset, role: Role) -> list[str]:

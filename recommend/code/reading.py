@@ -31,7 +31,9 @@ from ingest.reading.new_rows import truth_words
 from ingest.reading.tables import TextFormat
 from recommend.code import snippets
 from recommend.code.syntax import Call, Raw
+from recommend.code.targets import target_code
 from warehouse.support.errors import UnusableDataset
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
 """Suffix that pandas unpacks by itself -> how."""
@@ -59,8 +61,8 @@ class ColumnReading:
 
     table: TableSource
     missing: list[str]
-    target: str
-    """`words` or `number_words`: what makes labels of the target's cells."""
+    target: tuple[str, ...]
+    """Functions of `snippets` that make labels or numbers of the target's cells, one after the other."""
     numeric: list[str] = field(default_factory=list)
     decorated: list[str] = field(default_factory=list)
     """Numbers with a currency, a unit, or commas between thousands."""
@@ -237,8 +239,8 @@ def _packing(path: Path) -> dict[str, Any]:
 
 
 def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> ColumnReading:
-    target, labels = _labels(table, dataset, missing)
-    rows = table.cells[labels.notna().to_numpy()].reset_index(drop=True)
+    target, known = _target(table, dataset, missing)
+    rows = table.cells[known].reset_index(drop=True)
     reading = ColumnReading(table, missing, target)
     for name, role in dataset.roles.items():
         if role in NOT_LEARNED_FROM:
@@ -255,17 +257,36 @@ def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> Column
     return reading
 
 
-def _labels(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[str, pd.Series]:
-    """The function that converts the target's cells to labels, and these labels."""
+def _target(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """The functions that read the target, and (n,) whether rows have one."""
     name = str(dataset.target.name)
     cells = table.cells.get(name)
     if isinstance(cells, pd.Series):
-        wanted = dataset.target.astype(str).tolist()
-        if (labels := snippets.words(cells, missing)).dropna().tolist() == wanted:
-            return "words", labels
-        if (labels := snippets.number_words(cells)).dropna().tolist() == wanted:
-            return "number_words", labels
+        wanted = target_code(dataset).values(dataset).tolist()
+        for functions in _TARGETS[dataset.task_type]:
+            found = _read(cells, functions, missing)
+            if found.dropna().tolist() == wanted:
+                return functions, found.notna().to_numpy()
     raise _Differs(f"the target {quoted(name)} comes out differently")
+
+
+def _read(cells: pd.Series, functions: tuple[str, ...], missing: list[str]) -> pd.Series:
+    for name in functions:
+        cells = getattr(snippets, name)(cells, *([missing] if name == "words" else []))
+    return cells
+
+
+_NUMBERS = (
+    ("numbers",),
+    ("undecorated", "numbers"),
+    ("with_points", "numbers"),
+    ("with_points", "undecorated", "numbers"),
+)
+"""Ways to read numbers, the plainest first."""
+_TARGETS: Mapping[TaskType, tuple[tuple[str, ...], ...]] = {
+    CLASSIFICATION: (("words",), ("number_words",)),
+    REGRESSION: _NUMBERS,
+}
 
 
 def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted: pd.Series) -> None:
@@ -276,14 +297,12 @@ def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted
     """
     if role == Role.numeric:
         numbers = wanted.to_numpy(dtype=float, na_value=np.nan)
-        for commas, decorated in ((False, False), (False, True), (True, False), (True, True)):
-            written = snippets.with_points(cells) if commas else cells
-            written = snippets.undecorated(written) if decorated else written
-            found = snippets.numbers(written)
+        for functions in _NUMBERS:
+            found = _read(cells, functions, reading.missing)
             if np.array_equal(found.to_numpy(dtype=float), numbers, equal_nan=True):
                 reading.numeric.append(name)
-                reading.commas += [name] if commas else []
-                reading.decorated += [name] if decorated else []
+                reading.commas += [name] if "with_points" in functions else []
+                reading.decorated += [name] if "undecorated" in functions else []
                 return
     elif role == Role.date:
         for form in DATE_FORMATS:

@@ -24,17 +24,10 @@ from recommend.code.fitting import Fitting, find_ensemble, find_fitting
 from recommend.code.reading import ColumnReading, find_reading
 from recommend.code.splitting import Splitting, find_splitting
 from recommend.code.syntax import WIDTH, Raw, assigned, plain, written
+from recommend.code.targets import target_code
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 
-_SCORERS = {
-    "balanced_accuracy": "balanced_accuracy",
-    "area_under_roc_curve": "roc_auc_ovr_weighted",
-    "log_loss": "neg_log_loss",
-    "f_measure": "f1_weighted",
-    "f1_macro": "f1_macro",
-}
-"""Measure -> scikit-learn's scorer of it; accuracy stands for the others."""
 _FEW_WORDS = 5
 """Words that a list holds one by one."""
 _MODULES = {
@@ -45,17 +38,25 @@ _MODULES = {
     "joblib": "import joblib",
     "np": "import numpy as np",
     "pd": "import pandas as pd",
+    "warnings": "import warnings",
 }
-_CLASSES = {
-    "Collection": "collections.abc",
-    "Path": "pathlib",
+_FROM_MODULES = {
     "StratifiedGroupKFold": "sklearn.model_selection",
     "StratifiedKFold": "sklearn.model_selection",
     "TimeSeriesSplit": "sklearn.model_selection",
     "get_scorer": "sklearn.metrics",
+    **{
+        name.name: str(node.module)
+        for node in ast.parse(inspect.getsource(snippets)).body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    },
 }
-"""Names that scripts may use -> where they come from."""
-_STANDARD_LIBRARY = ("argparse", "collections", "csv", "functools", "gzip", "io", "operator", "pathlib")
+"""Names that scripts may use, and the functions of `snippets` among them -> where they come from."""
+_STANDARD_LIBRARY = (
+    *("argparse", "collections", "csv", "functools", "gzip", "io", "operator", "pathlib", "typing"),
+    "warnings",
+)
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,14 @@ def ensemble_script(
     seed: int = 0,
     frame: pd.DataFrame | None = None,
 ) -> str:
-    """Python source as `script` writes it, for the weighted average of the members' probabilities.
+    """Python source as `script` writes it, for the weighted average of the members' probabilities or numbers.
 
     Args:
         members: configuration -> its weight; two or more.
         frame: see `find_reading`.
 
     Raises:
-        BadInput: as for `script`, or a member gives no probabilities.
+        BadInput: as for `script`, or a classifier among them gives no probabilities.
     """
     return _script([*members], dataset, find_ensemble(members, dataset, seed=seed), origin, seed, frame)
 
@@ -180,7 +181,7 @@ def _head(
     facts = (
         f"{file}: {counted(len(dataset.features), 'rows')}, "
         f"{counted(dataset.features.shape[1], 'features')}, "
-        f"{counted(dataset.n_classes, 'classes')}. {plain(reading.table.remark)}"
+        f"{target_code(dataset).size(dataset)}. {plain(reading.table.remark)}"
     )
     needs = f"Needs {', '.join(packages[:-1])} and {packages[-1]}; nothing else."
     usage = textwrap.dedent(
@@ -235,7 +236,7 @@ def _imports(body: str, fitting: Fitting) -> str:
     names = _names(body)
     plain_imports = {name: line for name, line in _MODULES.items() if name in names}
     by_module: dict[str, list[str]] = {}
-    for name, module in sorted((_CLASSES | fitting.imports).items()):
+    for name, module in sorted((_FROM_MODULES | fitting.imports).items()):
         if name in names:
             by_module.setdefault(module, []).append(name)
     sections = []
@@ -269,13 +270,14 @@ def _constants(
     usual = reading.missing == snippets.MISSING
     more = [mark for mark in snippets.NO_NUMBER if not usual or mark not in snippets.MISSING]
     dataset = fitting.dataset
+    code = target_code(dataset)
     categorical: object = category_columns(dataset.roles)
     if fitting.few and fitting.many and not fitting.members:  # whose order may be another
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
     groups = [name for name in ("NUMERIC", "CATEGORICAL", "TEXT", "DATES") if name in names]
     values: dict[str, object] = {
         "TARGET": str(dataset.target.name),
-        "CLASSES": [str(label) for label in dataset.target.cat.categories],
+        **code.constants(dataset),
         "NUMERIC": reading.numeric,
         "DECIMAL_COMMAS": reading.commas,
         "DECORATED": reading.decorated,
@@ -296,7 +298,7 @@ def _constants(
         "MISSING": _listed(reading.missing),
         "NO_NUMBER": _listed(more, Raw("*MISSING")) if usual else _listed(more),
         **splitting.constants,
-        "SCORER": _scorer(origin.measure, fitting, splitting.fewest),
+        "SCORER": code.scorer(origin.measure, fitting, splitting.fewest),
         "FOLDS": splitting.folds,
         "SEED": seed,
     }
@@ -333,17 +335,6 @@ _REMARKS = {
     "SCORER": "# See sklearn.metrics.get_scorer_names().\n",
 }
 """Constant -> the comment above it."""
-
-
-def _scorer(measure: str, fitting: Fitting, fewest: int) -> str:
-    """Scikit-learn's name of the measure, or accuracy where it has none that can be told here."""
-    scorer = _SCORERS.get(measure, "accuracy")
-    if scorer == "roc_auc_ovr_weighted" and fitting.dataset.n_classes == 2:
-        return "roc_auc"
-    needs_probabilities = scorer in ("roc_auc_ovr_weighted", "neg_log_loss")
-    if needs_probabilities and (fewest < 2 or not fitting.gives_probabilities):
-        return "accuracy"
-    return scorer
 
 
 # ---- functions -----------------------------------------------------------------------------------
@@ -417,7 +408,8 @@ def fit_functions(fitting: Fitting) -> list[str]:
     """Source of the function `fit`, after those of the members of an ensemble."""
     says = "The pipeline, fitted on these rows."
     if fitting.members:
-        says = "The average of the members' probabilities, each fitted on these rows."
+        averaged = target_code(fitting.dataset).averaged
+        says = f"The average of the members' {averaged}, each fitted on these rows."
     members = [
         _fit_function(f"fit_{name}", member, f"Member {name!r} of the average, fitted on these rows.")
         for name, member in fitting.members.items()
@@ -433,29 +425,17 @@ def _fit_function(name: str, fitting: Fitting, says: str) -> str:
 
 
 def _predict(fitting: Fitting) -> str:
-    labels = "model.predict(X)"
-    if fitting.classes_as_numbers:
-        labels = "pd.Index(CLASSES)[model.predict(X).ravel()]"
-    names = "CLASSES" if fitting.classes_as_numbers else "model.classes_"
-    lines = [f'table = pd.DataFrame({{"prediction": {labels}}})']
-    if fitting.gives_probabilities:
-        lines += [
-            f'names = [f"probability of {{label}}" for label in {names}]',
-            "table[names] = model.predict_proba(X)",
-        ]
-    says = "and the probability of each class" if fitting.gives_probabilities else "by row"
+    says, lines = target_code(fitting.dataset).predicted(fitting)
     return (
         f"def predict(model: {fitting.returns}, X: pd.DataFrame) -> pd.DataFrame:\n"
-        f'    """The predicted classes, {says}."""\n'
-        + "".join(f"    {line}\n" for line in lines)
-        + "    return table\n"
+        f'    """{says}"""\n' + "".join(f"    {line}\n" for line in lines) + "    return table\n"
     )
 
 
 def _main(reading: ColumnReading, fitting: Fitting, splitting: Splitting) -> str:
-    y = "labels[known].to_numpy(dtype=object)"
-    if fitting.classes_as_numbers:
-        y = "pd.Index(CLASSES).get_indexer(labels[known])"
+    code, target = target_code(fitting.dataset), "table[TARGET]"
+    for function in reading.target:
+        target = f"{function}({target})"
     return f"""def main() -> None:
     parser = argparse.ArgumentParser()
     add = parser.add_argument
@@ -466,13 +446,13 @@ def _main(reading: ColumnReading, fitting: Fitting, splitting: Splitting) -> str
     options = parser.parse_args()
 
     table = opened(options.data, [*COLUMNS, TARGET], parser)
-    labels = {reading.target}(table[TARGET])
-    known = labels.notna()
-    X, y = features(table[known]), {y}
+    {code.cells} = {target}
+    known = {code.cells}.notna()
+    X, y = features(table[known]), {code.outcomes(fitting)}
     if not (options.save or options.predict):
         scores = {splitting.call}
-        spread = f"± {{np.std(scores):.4f}} over {{FOLDS}} folds"
-        print(f"{{SCORER}}: {{np.mean(scores):.4f}} {{spread}}")
+        spread = f"± {{np.std(scores):{code.precision}}} over {{FOLDS}} folds"
+        print(f"{{SCORER}}: {{np.mean(scores):{code.precision}}} {{spread}}")
         return
     model = fit(X, y)
     if options.save:

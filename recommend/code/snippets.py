@@ -1,16 +1,23 @@
 """Functions that are copied into scripts.
 
-They use pandas, NumPy and the standard library alone, and lines of 88 characters. Scripts have the constants,
-too, with what fits their files.
+They use scikit-learn, what it rests on, and the standard library alone, and lines of 88 characters. Scripts
+have the constants, too, with what fits their files.
 """
 
 import gzip
 import io
-from collections.abc import Collection
+import warnings
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer
 
 MISSING = ["", "?", "na", "n/a", "nan", "null", "<na>", "n.a.", "\\n", "(null)"]
 MISSING += ["#n/a", "#na", "#nv", "#null!", "#div/0!", "#value!", "#ref!", "#name?"]
@@ -142,3 +149,58 @@ def undersampled(y: np.ndarray, seed: int) -> np.ndarray:
         size = min(max(counts.min(), 20), count)
         chosen.append(random.choice(rows, size, replace=False))
     return np.sort(np.concatenate(chosen))
+
+
+def strata(y: np.ndarray) -> np.ndarray:
+    """The bin of each number, among up to ten of about equal size."""
+    bins = max(min(10, len(y) // 20), 1)
+    lowest = pd.Series(y).rank(method="min").to_numpy() - 1
+    return np.unique(lowest * bins // len(y), return_inverse=True)[1]
+
+
+def signed(function: np.ufunc) -> Pipeline:
+    """sign(x) * function(|x|), of parts that a saved model can hold."""
+    size = make_pipeline(FunctionTransformer(np.abs), FunctionTransformer(function))
+    parts = make_union(FunctionTransformer(np.sign), size)
+    options = {"axis": 1, "keepdims": True}
+    return make_pipeline(parts, FunctionTransformer(np.prod, kw_args=options))
+
+
+def logarithms(y: np.ndarray) -> Pipeline:
+    """log(1 + y), or -log(1 - y) below 0; the inverse stays within the range of y."""
+    log, exp = signed(np.log1p), signed(np.expm1)
+    within = log.transform(np.array([[y.min()], [y.max()]]))
+    ends = {"a_min": within.min(), "a_max": within.max()}
+    clip = FunctionTransformer(inverse_func=np.clip, inv_kw_args=ends)
+    return make_pipeline(FunctionTransformer(log.transform, exp.transform), clip)
+
+
+def few_steps(
+    objective: Callable[..., tuple[float, np.ndarray]],
+    start: np.ndarray,
+    bounds: np.ndarray,
+) -> tuple[np.ndarray, float]:
+    """The minimum that a few steps of L-BFGS-B find."""
+    few = {"method": "L-BFGS-B", "jac": True, "options": {"maxiter": 20}}
+    found = minimize(objective, start, bounds=bounds, **few)
+    return found.x, found.fun
+
+
+def learned_kernel(
+    X: np.ndarray,
+    y: np.ndarray,
+    nu: float,
+    separate: bool,
+    seed: int,
+) -> Kernel:
+    """A Matern kernel with noise that makes some of the rows likely."""
+    columns = X.shape[1]
+    separate = separate and columns <= 50
+    length = np.full(columns, columns**0.5) if separate else columns**0.5
+    matern = Matern(length, (1e-2, 1e4), nu=nu)
+    kernel = ConstantKernel(1.0, (1e-3, 1e3)) * matern + WhiteKernel(0.1, (1e-6, 1e1))
+    some = np.random.default_rng(seed).permutation(len(y))[: 300 if separate else 500]
+    process = GaussianProcessRegressor(kernel, optimizer=few_steps, normalize_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return process.fit(X[some], y[some]).kernel_

@@ -8,6 +8,7 @@ from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.split_by import Kind
+from recommend.code.targets import target_code
 from warehouse.support.errors import UnusableDataset
 
 MOST_FOLDS = 5
@@ -21,6 +22,8 @@ class Splitting:
     folds: int
     fewest: int
     """Rows of the smallest class; 0 where a fold tests none of a class."""
+    strata: str
+    """Source of the strata that folds share out."""
     column: str = ""
     """Name in the script of the column that rows are split by."""
 
@@ -31,7 +34,7 @@ class Splitting:
             f"def cross_validate(X: pd.DataFrame, y: np.ndarray{argument}) -> list[float]:\n"
             f'    """The score on each fold of a cross-validation{_SAYS[self.kind]}."""\n'
             "    score = get_scorer(SCORER)\n"
-            f"{_FOLDS[self.kind]}"
+            f"{_FOLDS[self.kind].replace('STRATA', self.strata)}"
             "    return [score(fit(X.iloc[i], y[i]), X.iloc[j], y[j]) for i, j in folds]\n"
         )
 
@@ -48,8 +51,8 @@ class Splitting:
 
 
 _SAYS = {None: "", "time": ", on later rows", "group": ", on other groups"}
-_FOLDS = {
-    None: "    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, y)\n",
+_FOLDS = {  # of the strata in place of STRATA
+    None: "    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, STRATA)\n",
     "time": (
         '    order = np.argsort(times, kind="stable")\n'
         "    folds = [(order[i], order[j]) for i, j in TimeSeriesSplit(FOLDS).split(order)]\n"
@@ -57,7 +60,7 @@ _FOLDS = {
     ),
     "group": (
         "    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED)\n"
-        "    folds = folds.split(X, y, groups)\n"
+        "    folds = folds.split(X, STRATA, groups)\n"
     ),
 }
 
@@ -68,9 +71,10 @@ def find_splitting(dataset: Dataset) -> Splitting:
     Raises:
         BadInput: rows can't be split by the dataset's column, or it is a time that is not learned from.
     """
-    fewest = int(min(dataset.target.value_counts()))
+    code = target_code(dataset)
+    fewest = code.fewest(dataset)
     if dataset.split is None:
-        return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest)
+        return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest, code.strata)
     # Which take modules that not every system has, as no script without a split does.
     from ingest.running.resampling import Resampling
     from ingest.running.scorer import scorer_of
@@ -86,4 +90,4 @@ def find_splitting(dataset: Dataset) -> Splitting:
     strata = scorer_of(dataset).strata(dataset.target)
     tested = splits_of(dataset, Resampling(folds, by=dataset.split.kind), seed=0)
     lacks = any(len(set(strata[test].tolist())) < strata.max() + 1 for _, test in tested)
-    return Splitting(dataset.split.kind, folds, 0 if lacks else fewest, column)
+    return Splitting(dataset.split.kind, folds, 0 if lacks else fewest, code.strata, column)

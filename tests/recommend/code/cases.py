@@ -1,14 +1,15 @@
-"""Configurations that code is written of, and a table with every kind of column."""
+"""Configurations that code is written of, and a table with every kind of column and two targets."""
 
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from ingest.flows import FLOWS, get_flow
+from ingest.flows import FLOWS, flows_of, get_flow
 from ingest.flows.pipelines import PREPROCESSORS
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.task_types import REGRESSION, TaskType
 
 QUICK: dict[str, dict[str, Value]] = {
     "lightgbm": {"n_estimators": 8, "min_child_samples": 5},
@@ -17,14 +18,24 @@ QUICK: dict[str, dict[str, Value]] = {
     "hist_gradient_boosting": {"max_iter": 5},
     "mlp": {"hidden_units": 8, "early_stopping": True},
 }
+QUICK |= {f"{flow}_regressor": values for flow, values in QUICK.items()}
 BOOSTERS = ("lightgbm", "xgboost", "catboost")
 
 
 def cases() -> dict[str, tuple[str, Mapping[str, Value]]]:
-    """Name -> flow and values: each flow, each preprocessor, and each other decision at least once."""
+    """Name -> flow and values: each flow, and each other decision at least once."""
     found: dict[str, tuple[str, Mapping[str, Value]]] = {name: (name, {}) for name in FLOWS}
     for name in BOOSTERS:
         found[f"{name} that stops early"] = (name, {"early_stopping": True, "class_weight": "balanced"})
+        absolute = {"early_stopping": True, "loss": "absolute", "target_transformation": "log1p"}
+        found[f"{name} of absolute errors that stops early"] = (f"{name}_regressor", absolute)
+    for name in ("lightgbm", "xgboost"):
+        found[f"{name} with an absolute penalty"] = (f"{name}_regressor", {"reg_alpha": 0.5})
+    for place, name in enumerate(flows_of(REGRESSION)):
+        transformation = ("log1p", "quantile_normal")[place % 2]
+        found[f"{name} of {transformation}"] = (name, {"target_transformation": transformation})
+    smooth = {"kernel": "rbf", "length_scales": "separate"}
+    found["gaussian_process of separate scales"] = ("gaussian_process", smooth)
     found["catboost of components"] = ("catboost", {"preprocessor": "pca", "scaling": "minmax"})
     found["xgboost oversampled"] = ("xgboost", {"balancing": "oversampling", "early_stopping": True})
     for name in PREPROCESSORS:
@@ -51,8 +62,13 @@ def cases() -> dict[str, tuple[str, Mapping[str, Value]]]:
 CASES = cases()
 
 
+def task_of(name: str) -> TaskType:
+    """The task type of a case."""
+    return get_flow(CASES[name][0]).task_type
+
+
 def mixed_table(rows: int = 108) -> pd.DataFrame:
-    """Every kind of column, with missing values."""
+    """Every kind of column, with missing values, and a target of classes."""
     random = np.random.default_rng(0)
     x = random.normal(size=(rows, 2))
     label = np.array(["low", "middle", "high"])[np.digitize(x.sum(axis=1), [-0.6, 0.9])]
@@ -76,6 +92,14 @@ def mixed_table(rows: int = 108) -> pd.DataFrame:
     for position, name in enumerate(["x", "few", "yes", "since", "remark"]):
         table.loc[position::9, name] = None
     return table
+
+
+def numbers_table() -> pd.DataFrame:
+    """The same columns with a target of numbers, some of them negative."""
+    table = mixed_table()
+    label = table.pop("class")
+    noise = np.random.default_rng(3).normal(size=len(table))
+    return table.assign(cost=(label.map({"low": 0.0, "middle": 3.0, "high": 12.0}) + noise).round(3))
 
 
 ROLES = {"many": "categorical", "number": "identifier"}

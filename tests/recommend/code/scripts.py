@@ -12,6 +12,7 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from recommend.calibration import with_probabilities
 from recommend.code import Origin, script
+from recommend.code.targets import target_code
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
 
@@ -68,7 +69,7 @@ def our_predictions(flow: str, values: Mapping[str, Value], dataset: Dataset) ->
     pipeline = get_flow(flow).pipeline(values, dataset.roles)
     if "balancing" not in values:
         pipeline = with_probabilities(pipeline)
-    pipeline.fit(dataset.features, dataset.target.astype(str).to_numpy())
+    pipeline.fit(dataset.features, target_code(dataset).values(dataset))
     predicted = pd.DataFrame({"prediction": pipeline.predict(dataset.features)})
     if hasattr(pipeline, "predict_proba"):
         names = [f"probability of {label}" for label in pipeline.classes_]

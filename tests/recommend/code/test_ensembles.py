@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from threadpoolctl import threadpool_limits
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from recommend.calibration import with_probabilities
 from recommend.code import ensemble_script
-from tests.recommend.code.cases import configuration
+from recommend.code.targets import target_code
+from tests.recommend.code.cases import configuration, task_of
+from tests.recommend.code.conftest import Tables
 from tests.recommend.code.scripts import ORIGIN, assert_same_predictions, run_scripts
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 ENSEMBLES = {
     "of two": {"lightgbm": 0.25, "logistic_regression": 0.75},
@@ -26,20 +29,24 @@ ENSEMBLES = {
         "naive Bayes with indicators, flagged, minmax": 0.3,
     },
     "of a calibrated one": {"svm": 0.5, "decision_tree": 0.5},
+    "of regressors": {"lightgbm_regressor of quantile_normal": 0.25, "ridge": 0.5, "gaussian_process": 0.25},
 }
 
 
 @pytest.fixture(scope="module")
-def written(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def written(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of scripts and of what they predicted, and what they complained of."""
     folder = tmp_path_factory.mktemp("ensembles")
     calls = []
     for name, members in ENSEMBLES.items():
+        csv, dataset = tables[task_of(next(iter(members)))]
         code = ensemble_script({configuration(one): w for one, w in members.items()}, dataset, ORIGIN)
         (folder / f"{name}.py").write_text(code, encoding="utf-8")
         calls.append((f"{name}.py", csv, "--predict", csv, "--output", f"{name}.csv"))
-    calls.append(("of one flow twice.py", csv, "--save", "model.joblib"))
-    calls.append(("of one flow twice.py", csv))
+    for name, task_type in (("of one flow twice", CLASSIFICATION), ("of regressors", REGRESSION)):
+        csv, _ = tables[task_type]
+        calls.append((f"{name}.py", csv, "--save", "model.joblib"))
+        calls.append((f"{name}.py", csv))
     out, complaints = run_scripts(calls, folder)
     (folder / "out.txt").write_text(out, encoding="utf-8")
     return folder, complaints
@@ -53,8 +60,10 @@ def pipeline(name: str, dataset: Dataset) -> object:
 def predictions(model: object, dataset: Dataset) -> pd.DataFrame:
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        model.fit(dataset.features, dataset.target.astype(str).to_numpy())  # type: ignore[attr-defined]
+        model.fit(dataset.features, target_code(dataset).values(dataset))  # type: ignore[attr-defined]
         found = pd.DataFrame({"prediction": model.predict(dataset.features)})  # type: ignore[attr-defined]
+        if not dataset.n_classes:
+            return found
         names = [f"probability of {label}" for label in model.classes_]  # type: ignore[attr-defined]
         found[names] = model.predict_proba(dataset.features)  # type: ignore[attr-defined]
     return found
@@ -62,21 +71,28 @@ def predictions(model: object, dataset: Dataset) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_a_script_predicts_the_average_of_our_pipelines(
-    name: str, dataset: Dataset, written: tuple[Path, str]
+    name: str, tables: Tables, written: tuple[Path, str]
 ) -> None:
     folder, complaints = written
     assert (folder / f"{name}.csv").is_file(), complaints
+    weights = [*ENSEMBLES[name].values()]
+    task_type = task_of(next(iter(ENSEMBLES[name])))
+    _, dataset = tables[task_type]
     members = [(one, pipeline(one, dataset)) for one in ENSEMBLES[name]]
-    average = VotingClassifier(members, voting="soft", weights=[*ENSEMBLES[name].values()])
+    if task_type == CLASSIFICATION:
+        average = VotingClassifier(members, voting="soft", weights=weights)
+    else:
+        average = VotingRegressor(members, weights=weights)
     assert_same_predictions(folder / f"{name}.csv", predictions(average, dataset))
 
 
 def test_a_script_of_an_ensemble_cross_validates_and_saves(written: tuple[Path, str]) -> None:
     folder, complaints = written
     assert complaints == ""
-    *_, saved, scores = (folder / "out.txt").read_text(encoding="utf-8").splitlines()
-    assert saved == "model.joblib: the model, for joblib.load"
+    *_, saved, scores, saved_too, errors = (folder / "out.txt").read_text(encoding="utf-8").splitlines()
+    assert saved == saved_too == "model.joblib: the model, for joblib.load"
     assert scores.startswith("accuracy: 0.")
+    assert errors.startswith("neg_root_mean_squared_error: -")
 
 
 def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Path, str]) -> None:

@@ -1,6 +1,7 @@
 """Models in files answer as our pipelines do, where none of our packages can be imported."""
 
 import warnings
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from threadpoolctl import threadpool_limits
 from ingest.reading.datasets import Dataset, load_dataset
 from recommend.bo.tuning.artifacts import save_model
 from recommend.code.models import plain_model
-from tests.recommend.code.cases import BOOSTERS, CASES, configuration
+from tests.recommend.code.cases import BOOSTERS, CASES, configuration, task_of
+from tests.recommend.code.conftest import Tables
 from tests.recommend.code.scripts import (
     assert_same_predictions,
     our_predictions,
@@ -30,6 +32,13 @@ KEPT = [
         "naive Bayes with target, most_frequent, quantile",
         "naive Bayes with indicators, mean, none",
         "svm with oversampling",
+        "random_forest_regressor",
+        "svm_regressor of quantile_normal",
+        "mlp_regressor of quantile_normal",
+        "gaussian_process",
+        "lightgbm with an absolute penalty",
+        "xgboost_regressor of log1p",
+        "catboost of absolute errors that stops early",
     )
     if name in CASES
 ]
@@ -39,9 +48,8 @@ import sys
 import pandas as pd
 from skops.io import get_untrusted_types, load
 
-data, *models = sys.argv[1:]
-rows = pd.read_csv(data)
-for path in models:
+for data, path in zip(sys.argv[1::2], sys.argv[2::2]):
+    rows = pd.read_csv(data)
     trusted = get_untrusted_types(file=path)
     assert not [name for name in trusted if name.startswith(("ingest.", "recommend.", "warehouse."))]
     model = load(path, trusted=trusted)
@@ -53,29 +61,29 @@ for path in models:
 
 
 @pytest.fixture(scope="module")
-def loaded(csv: Path, dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def loaded(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of what models in files predicted, and what they complained of."""
     folder = tmp_path_factory.mktemp("models")
     (folder / "load.py").write_text(LOAD, encoding="utf-8")
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for place, name in enumerate(KEPT):
-            model = plain_model({configuration(name): 1.0}, dataset, seed=0)
+            model = plain_model({configuration(name): 1.0}, tables[task_of(name)][1], seed=0)
             save_model(model, folder / f"{place}.skops")
-    models = [f"{place}.skops" for place in range(len(KEPT))]
-    return folder, run_scripts([("load.py", csv, *models)], folder)[1]
+    models = [(tables[task_of(name)][0], f"{place}.skops") for place, name in enumerate(KEPT)]
+    return folder, run_scripts([("load.py", *chain(*models))], folder)[1]
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_model_in_a_file_predicts_what_our_pipeline_predicts(
-    name: str, dataset: Dataset, loaded: tuple[Path, str]
+    name: str, tables: Tables, loaded: tuple[Path, str]
 ) -> None:
     folder, complaints = loaded
     predicted = folder / f"{KEPT.index(name)}.csv"
     assert predicted.is_file(), complaints
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        expected = our_predictions(*CASES[name], dataset)
+        expected = our_predictions(*CASES[name], tables[task_of(name)][1])
     assert_same_predictions(predicted, expected)
 
 

@@ -9,26 +9,30 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
-from ingest.reading.datasets import Dataset
-from tests.recommend.code.cases import BOOSTERS, CASES
+from ingest.running.regression import NumberScorer
+from recommend.code import Origin, script
+from recommend.code.snippets import strata
+from tests.recommend.code.cases import BOOSTERS, CASES, configuration, task_of
+from tests.recommend.code.conftest import Tables
 from tests.recommend.code.scripts import (
     assert_same_predictions,
     code_of,
     our_predictions,
     run_scripts,
 )
+from warehouse.vocabulary.task_types import REGRESSION
 
 
 @pytest.fixture(scope="module")
-def codes(dataset: Dataset) -> dict[str, str]:
+def codes(tables: Tables) -> dict[str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {name: code_of(flow, values, dataset) for name, (flow, values) in CASES.items()}
+        return {name: code_of(*CASES[name], tables[task_of(name)][1]) for name in CASES}
 
 
 @pytest.fixture(scope="module")
 def outputs(
-    csv: Path, codes: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    tables: Tables, codes: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, Path], str]:
     """Case -> the file of what its script predicted; and what all of them complained of."""
     folder = tmp_path_factory.mktemp("scripts")
@@ -37,6 +41,7 @@ def outputs(
     for number, (name, code) in enumerate(codes.items()):
         path, written[name] = folder / f"{number}.py", folder / f"{number}.csv"
         path.write_text(code, encoding="utf-8")
+        csv = tables[task_of(name)][0]
         calls.append((path, csv, "--predict", csv, "--output", written[name]))
     empty = tmp_path_factory.mktemp("empty")
     return written, run_scripts(calls, empty)[1]
@@ -44,13 +49,13 @@ def outputs(
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_script_predicts_what_our_pipeline_predicts(
-    name: str, dataset: Dataset, outputs: tuple[dict[str, Path], str]
+    name: str, tables: Tables, outputs: tuple[dict[str, Path], str]
 ) -> None:
     files, complaints = outputs
     assert files[name].is_file(), complaints
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        expected = our_predictions(*CASES[name], dataset)
+        expected = our_predictions(*CASES[name], tables[task_of(name)][1])
     assert_same_predictions(files[name], expected)
 
 
@@ -110,5 +115,44 @@ def test_scripts_import_what_they_say_alone(codes: dict[str, str]) -> None:
             )
             if module
         }
-        allowed = {"numpy", "pandas", "sklearn", "joblib", *([flow] if flow in BOOSTERS else [])}
+        library = flow.removesuffix("_regressor")
+        allowed = {"numpy", "pandas", "scipy", "sklearn", "joblib"}
+        allowed |= {library} if library in BOOSTERS else set()
         assert imported - sys.stdlib_module_names <= allowed
+
+
+@pytest.mark.parametrize(
+    "name", ["kernel_ridge of log1p", "gaussian_process", "lightgbm of absolute errors that stops early"]
+)
+def test_a_script_of_a_regressor_cross_validates_and_saves_what_is_loaded_without_it(
+    name: str, tables: Tables, codes: dict[str, str], tmp_path: Path
+) -> None:
+    csv, _ = tables[task_of(name)]
+    (tmp_path / "fit.py").write_text(codes[name], encoding="utf-8")
+    (tmp_path / "load.py").write_text(LOAD, encoding="utf-8")
+    calls = [("fit.py", csv), ("fit.py", csv, "--save", "model.joblib"), ("load.py", "model.joblib")]
+    out, complaints = run_scripts(calls, tmp_path)
+    assert complaints == ""
+    scores, saved, loaded = out.splitlines()
+    assert scores.startswith("neg_root_mean_squared_error: -")
+    assert saved == "model.joblib: the model, for joblib.load"
+    assert loaded == "['sklearn', 'sklearn']"
+
+
+def test_a_script_of_numbers_has_the_folds_that_they_are_tried_on(tables: Tables) -> None:
+    target = tables[REGRESSION][1].target
+    ours, theirs = NumberScorer().strata(target), strata(target.to_numpy())
+    assert ours.tolist() == theirs.tolist()
+    ties = target.round(-1)
+    assert NumberScorer().strata(ties).tolist() == strata(ties.to_numpy()).tolist()
+
+
+@pytest.mark.parametrize(
+    ("measure", "scorer"),
+    [("mean_absolute_error", "neg_mean_absolute_error"), ("r2", "r2"), ("root_mean_squared_log_error", None)],
+)
+def test_a_script_of_numbers_scores_by_the_measure_or_the_root_mean_squared_error(
+    measure: str, scorer: str | None, tables: Tables
+) -> None:
+    code = script(configuration("ridge"), tables[REGRESSION][1], Origin("", "", measure))
+    assert f'SCORER = "{scorer or "neg_root_mean_squared_error"}"' in code
