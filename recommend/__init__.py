@@ -18,7 +18,7 @@ from warehouse.support.exports import exported
 if TYPE_CHECKING:
     from ingest.reading.datasets import load_dataset
     from recommend.bo.tuning import Budget, Search, tune
-    from recommend.classifier import HeadstartClassifier
+    from recommend.estimators import HeadstartClassifier, HeadstartRegressor
     from recommend.recommendation import Recommendation
     from recommend.recommender import recommend
     from recommend.seeds import build_pipeline, read_seeds, write_seeds
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "HeadstartClassifier",
+    "HeadstartRegressor",
     "Recommendation",
     "Search",
     "build_pipeline",
@@ -40,7 +41,8 @@ __getattr__ = exported(
     __name__,
     {
         "Budget": "recommend.bo.tuning",
-        "HeadstartClassifier": "recommend.classifier",
+        "HeadstartClassifier": "recommend.estimators",
+        "HeadstartRegressor": "recommend.estimators",
         "Recommendation": "recommend.recommendation",
         "Search": "recommend.bo.tuning",
         "build_pipeline": "recommend.seeds",

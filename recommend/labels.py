@@ -1,4 +1,4 @@
-"""Labels of classes as scikit-learn's users give them, brought to one array."""
+"""Targets as scikit-learn's users give them, brought to one array: labels of classes, or numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_array, column_or_1d
+
+from warehouse.support.arrays import Floats
 
 
 def labels_of(y: Any) -> npt.NDArray[Any]:
@@ -37,6 +39,24 @@ def labels_of(y: Any) -> npt.NDArray[Any]:
             )
     check_classification_targets(labels)
     return np.asarray(labels)
+
+
+def numbers_of(y: Any) -> Floats:
+    """(n,) finite numbers.
+
+    Args:
+        y: (n,) or (n, 1) numbers, as for `labels_of`.
+
+    Raises:
+        ValueError: one is missing, infinite or no number, or all are equal.
+    """
+    if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
+        y = pd.DataFrame(y).to_numpy(np.float64, na_value=np.nan)
+    numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=1, input_name="y")
+    numbers = column_or_1d(numbers, warn=True)
+    if len(numbers) > 1 and np.ptp(numbers) == 0:
+        raise ValueError("all of y is the same number; there is nothing to learn")
+    return np.asarray(numbers, np.float64)
 
 
 def _refuse_missing(y: Any) -> None:

@@ -34,6 +34,11 @@ def learned_form(values: np.ndarray, measure: str) -> np.ndarray:
     return LINKS[link].to_z(values) if link == "relative_error" else values
 
 
+def learned_score(value: float, measure: str) -> float:
+    """The same of a single value in the measure's own direction."""
+    return float(learned_form(np.array([oriented(value, measure)]), measure)[0])
+
+
 def standard_scores(values: np.ndarray, dataset: np.ndarray | None = None) -> np.ndarray:
     """Standardize `values`, (m,), within each dataset; where all values are equal the scores are 0.
 

@@ -10,13 +10,12 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from ingest.flows import get_flow, installed_flows
 from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.simulation.cli import simulate
 from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
 from recommend.bo.tuning import Budget, Search, SearchResult, artifacts, report, tune
-from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS
+from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, completed
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.options import (
     ChosenMeasureOption,
@@ -289,7 +288,7 @@ def search(
         Warehouse.check_writable(machines.warehouse)
     dataset = data.load(reading)
     known = Warehouse.open(machines.warehouse)
-    asked = _search_of(space, trials, research, space.measure or target_kind(dataset).default_measure(known))
+    asked = completed(_search_of(space, trials, research), dataset, known)
     with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
         tuned = tune(
             dataset,
@@ -322,15 +321,15 @@ def search(
         raise typer.Exit(130)
 
 
-def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOptions, measure: str) -> Search:
-    """The settings of a search."""
+def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOptions) -> Search:
+    """The settings of a search, without those that follow from the dataset."""
     from recommend.export import configurations_of
     from recommend.seeds import read_seeds
 
     seeds = research.seeds
     return Search(
-        flows=tuple(dict.fromkeys(get_flow(name).name for name in space.flow or installed_flows())),
-        measure=measure,
+        flows=tuple(space.flow or ()),
+        measure=space.measure or "",
         folds=trials.folds,
         start=research.start or (DEFAULT_START if seeds is None else FROM_FILE),
         seeds=() if seeds is None else tuple(configurations_of(read_seeds(seeds))),

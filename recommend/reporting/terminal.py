@@ -213,7 +213,7 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
 
 def _verification(found: Verification) -> list[str]:
     """A line for each configuration that was tried, the best first."""
-    measure = found.search.measure
+    measure, measured = found.search.measure, target_kind(found.search.dataset).measured
     rows = []
     for one in found.configurations:
         trial, value = one.trial, one.trial.value(measure)
@@ -223,7 +223,7 @@ def _verification(found: Verification) -> list[str]:
             (
                 title + (" (default)" if one.is_default else ""),
                 "" if one.recommended is None else str(one.recommended),
-                str(failure) if value is None else f"{value:.4f}",
+                str(failure) if value is None else measured(value),
                 str(len(trial.evaluations)),
                 console.duration(trial.seconds),
             )

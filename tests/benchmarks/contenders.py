@@ -135,7 +135,7 @@ def tuned(table: Table) -> Callable[[], Floats]:
 
 
 def classified(table: Table) -> Callable[[], Floats]:
-    from recommend.classifier import HeadstartClassifier
+    from recommend.estimators import HeadstartClassifier
 
     job, features = table.job, table.dataset.features
     classifier = HeadstartClassifier(job.seconds, measure=job.told, warehouse=STARTER, random_state=job.split)
@@ -321,7 +321,7 @@ UNTIMED = ("first", "averaged", "portfolio", *DEFAULTS)
 """Contenders that take what they take, whatever time the others have."""
 _IMPORTS = {
     "tune": ("recommend.bo.tuning.artifacts",),
-    "HeadstartClassifier": ("recommend.classifier",),
+    "HeadstartClassifier": ("recommend.estimators",),
     **dict.fromkeys(
         ("first", "averaged", "portfolio"), ("recommend.code.models", "catboost", "lightgbm", "xgboost")
     ),

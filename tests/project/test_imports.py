@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "recommend.__main__": {"warehouse.support", "recommend.cli"},
     "recommend.bo": RECOMMEND,
     "recommend.bo.published": {*RECOMMEND, "recommend.bo"},
-    "recommend.classifier": {*RECOMMEND, "recommend.recommender", "recommend.bo.tuning"},
+    "recommend.estimators": {*RECOMMEND, "recommend.recommender", "recommend.bo.tuning"},
     "recommend.bo.tuning": {*RECOMMEND, "recommend.bo"},
     "recommend.bo.simulation": {*RECOMMEND, *LEARNERS, "metalearners.evaluation", "recommend.bo"},
     "docs": {*RECOMMEND, "recommend.bo"},

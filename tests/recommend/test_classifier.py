@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import recommend.classifier
+import recommend.estimators
 from ingest.flows import Flow, get_flow
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import run_limited
@@ -48,14 +48,14 @@ def of_numbers(rows: int, seed: int = 50) -> tuple[pd.DataFrame, pd.Series]:
 @pytest.fixture
 def classifier(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
     """One that fits the first recommendation in this process, as in a daemon, which may have no children."""
-    monkeypatch.setattr(recommend.classifier, "current_process", lambda: SimpleNamespace(daemon=True))
+    monkeypatch.setattr(recommend.estimators, "current_process", lambda: SimpleNamespace(daemon=True))
     return HeadstartClassifier(warehouse=str(small_world), random_state=0)
 
 
 @pytest.fixture
 def searching(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
     """One that searches, and ends after ten trials."""
-    monkeypatch.setattr(recommend.classifier, "Budget", partial(Budget, 10))
+    monkeypatch.setattr(recommend.estimators, "Budget", partial(Budget, 10))
     return HeadstartClassifier(LONG, warehouse=str(small_world), random_state=0)
 
 
@@ -78,12 +78,12 @@ def told_recommendation(monkeypatch: pytest.MonkeyPatch) -> None:
     logistic = Configuration("logistic_regression", get_flow("logistic_regression").default())
     said = {
         "describe_task": None,
-        "gather": SimpleNamespace(task=SimpleNamespace(measure="predictive_accuracy")),
+        "gather": SimpleNamespace(task=SimpleNamespace(asked="predictive_accuracy")),
         "find_candidates": SimpleNamespace(configurations=[logistic]),
         "first_configurations": Firsts([logistic], []),
     }
     for step, value in said.items():
-        monkeypatch.setattr(recommend.classifier, step, lambda *_, value=value, **__: value)
+        monkeypatch.setattr(recommend.estimators, step, lambda *_, value=value, **__: value)
 
 
 @pytest.mark.usefixtures("told_recommendation")

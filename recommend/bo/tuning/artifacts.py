@@ -11,6 +11,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult
 from recommend.code import Origin, model_script
 from recommend.code.models import averaged
+from recommend.ranking.target_kinds import target_kind
 from warehouse.store import Warehouse
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_bytes
@@ -74,7 +75,11 @@ def _origin(tuned: SearchResult) -> Origin:
     weights = tuned.weights
     shares = ", ".join(f"{weight:.2f}" for weight in weights.values())
     what = f"The average of {len(weights)} configurations (weights {shares})" if len(weights) > 1 else "It"
-    expected = "" if tuned.value is None else f"; expected {tuned.measure}: {tuned.value:.4f}"
+    expected = (
+        ""
+        if tuned.value is None
+        else f"; expected {tuned.measure}: {target_kind(tuned.dataset).measured(tuned.value)}"
+    )
     return Origin(
         choice=f"Found by Headstart's `tune` in {counted(len(tuned.trials), 'trials')}.",
         expected=f"{what} was chosen by trials on the data{expected}.",

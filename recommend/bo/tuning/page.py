@@ -14,6 +14,7 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
+from recommend.ranking.target_kinds import target_kind
 from recommend.reporting.html.axes import Axis, ChartScale, axis_of
 from recommend.reporting.html.rendering import render
 
@@ -118,6 +119,7 @@ def tuning_page(tuned: SearchResult, *, is_over: bool = True) -> str:
         curve=curve_of(tuned),
         algorithms=algorithms_of(tuned),
         flow_title=lambda configuration: get_flow(configuration.algorithm).title,
+        measured=target_kind(tuned.dataset).measured,
         width=WIDTH,
         height=HEIGHT,
     )

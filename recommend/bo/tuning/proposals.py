@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from metalearners.encoding.scores import oriented
+from metalearners.encoding.scores import learned_score
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import ALL_ROWS, AskTell, Origin, Proposal
 from recommend.bo.tuning.trials import Trial
@@ -46,6 +46,7 @@ class OptimizerProposer:
     new_optimizer: Callable[[], tuple[AskTell, SpaceCandidates]]
     """Called when the first proposal is wanted, since that takes seconds."""
     measure: str
+    """The measure that is learned (`RankingTask.measure`)."""
     _numbers: dict[int, int] = field(default_factory=dict, init=False)
     """Number of a trial -> number of its proposal."""
     _told: set[int] = field(default_factory=set, init=False)
@@ -84,6 +85,6 @@ class OptimizerProposer:
             self._numbers[trial.number] = number
         if trial.evaluation is not None and trial.number not in self._told:
             value = trial.evaluation.value(self.measure)
-            score = None if value is None else oriented(value, self.measure)
+            score = None if value is None else learned_score(value, self.measure)
             optimizer.tell(self._numbers[trial.number], score, trial.evaluation.seconds)
             self._told.add(trial.number)

@@ -10,6 +10,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.explaining.dependence import in_words
+from recommend.ranking.target_kinds import target_kind
 from warehouse.support import console
 from warehouse.support.text import counted
 
@@ -96,11 +97,12 @@ def _leaderboard(tuned: SearchResult) -> list[str]:
     """The best trials, and those of the model."""
     best = tuned.leaderboard
     shown = [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in tuned.weights)]
+    measured = target_kind(tuned.dataset).measured
     header = ("trial", tuned.measure, "times", "weight", "chosen by", "configuration")
     rows = [
         (
             str(trial.number),
-            f"{trial.value(tuned.measure) or 0.0:.4f}",
+            measured(trial.value(tuned.measure) or 0.0),
             str(len(trial.evaluations)),
             _weight(tuned, trial),
             trial.origin,
@@ -130,7 +132,11 @@ def _model(tuned: SearchResult) -> list[str]:
         if len(tuned.weights) > 1
         else several
     )
-    expected = "" if tuned.value is None else f", expected {tuned.measure} {tuned.value:.4f} on new rows"
+    expected = (
+        ""
+        if tuned.value is None
+        else f", expected {tuned.measure} {target_kind(tuned.dataset).measured(tuned.value)} on new rows"
+    )
     rows = len(tuned.dataset.features)
     on = "" if min(tuned.model.rows.values()) < rows else ", fitted on all rows"
     return [f"The model: {what}{on}{expected}."]

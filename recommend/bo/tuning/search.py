@@ -27,16 +27,14 @@ from recommend.bo.tuning.proposals import OptimizerProposer, Proposer
 from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.running import ProcessRunner
 from recommend.bo.tuning.session import Progress, Session
-from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check
+from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check, completed
 from recommend.bo.tuning.setup import Firsts, first_configurations, new_search, seconds_by_rows, task_of
 from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.knowledge import Knowledge, gather
-from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns
 from warehouse.support.paths import cache_directory
-from warehouse.vocabulary.measures import canonical_measure
 
 
 def tune(
@@ -57,7 +55,8 @@ def tune(
     An interrupt (Ctrl-C) ends what runs, and what is known and fitted by then is returned.
 
     Args:
-        search: None = all flows, starting from what `recommend` would try first, by its measure.
+        search: None = all flows of the dataset's task type, starting from what `recommend` would try first,
+            by its measure.
         budget: None = one minute.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         folder: of the history; None = one in the user's cache that is named after data and search, so the
@@ -77,9 +76,8 @@ def tune(
     budget = budget or Budget(seconds=USUAL_SECONDS)
     deadline = Deadline(budget.seconds, began)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
-    search = search or Search(measure=target_kind(dataset).default_measure(warehouse))
-    search = replace(search, measure=canonical_measure(search.measure))
-    check(search, budget, jobs)
+    search = completed(search or Search(), dataset, warehouse)
+    check(search, budget, jobs, dataset.task_type)
     start_server("recommend.code.models")  # takes seconds, beside what comes first
     task = task_of(dataset, search, warehouse)
     known = None if task.learner is None else gather(task)
@@ -138,7 +136,7 @@ def search_task(
             lambda: new_search(
                 task, known, candidates, search, session.splits.resampling, firsts.members, budget
             ),
-            search.measure,
+            task.measure,
         )
     data = {"content_hash": part.content_hash, "rows": len(part.features)}
     with (
@@ -192,9 +190,9 @@ def _result(session: Session) -> SearchResult:
 
 def _refuse_unsplittable(part: Dataset, search: Search) -> None:
     """Refuse rows that no trial could be fitted and tested on, before anything is fitted."""
-    strata = scorer_of(part).strata(part.target)
-    if len(np.unique(strata)) < 2:
-        raise TooFewRuns(f"{part.name} has one class; a search needs two or more")
+    outcomes = scorer_of(part).outcomes(part.target)
+    if len(np.unique(outcomes)) < 2:
+        raise TooFewRuns(f"the target of {part.name} has one value; a search needs two or more")
     if part.split is not None:
         splits_of(part, Resampling(search.folds or 1, by=part.split.kind), search.seed)
 

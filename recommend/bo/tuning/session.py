@@ -51,6 +51,7 @@ from recommend.bo.tuning.selection import (
 from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.tuning.trials import Trial, ranked
 from recommend.ranking.averaging import weights_of
+from recommend.ranking.target_kinds import target_kind
 from warehouse.support.arrays import Positions
 from warehouse.support.console import duration
 from warehouse.support.interrupts import noted_interrupts
@@ -109,10 +110,8 @@ class Progress:
     of: int | None
     """Trials that are planned; None = as many as the time allows."""
     seconds_left: float | None
-    best: float | None
-    """Best value so far."""
-    best_flow: str | None
-    measure: str
+    best: str | None
+    """The best value so far and its algorithm, in words."""
 
     def line(self) -> str:
         """A line about a search that goes on."""
@@ -120,7 +119,7 @@ class Progress:
         if self.failed:
             parts.append(f"{self.failed} failed")
         if self.best is not None:
-            parts.append(f"best {self.measure} {self.best:.4f} ({self.best_flow})")
+            parts.append(f"best {self.best}")
         if self.seconds_left is not None:
             parts.append(f"{duration(self.seconds_left)} left")
         return ", ".join(parts)
@@ -482,11 +481,14 @@ class Session:
                 failed=sum(trial.value(self.search.measure) is None for trial in ended),
                 of=self.budget.trials,
                 seconds_left=None if self.deadline.seconds is None else self.deadline.left(),
-                best=best[0].value(self.search.measure) if best else None,
-                best_flow=best[0].configuration.algorithm if best else None,
-                measure=self.search.measure,
+                best=self._in_words(best[0]) if best else None,
             )
         )
+
+    def _in_words(self, trial: Trial) -> str:
+        """A trial's value and its algorithm."""
+        value = target_kind(self.part).measured(trial.value(self.search.measure) or 0.0)
+        return f"{self.search.measure} {value} ({trial.configuration.algorithm})"
 
     # ---- the model ------------------------------------------------------------------------------------
 

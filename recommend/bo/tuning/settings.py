@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ingest.flows import installed_flows
+from ingest.flows import flow_for, installed_flows
+from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import TIMES
 from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
+from recommend.ranking.target_kinds import target_kind
+from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption
 from warehouse.support.text import LONGEST_SECONDS
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.task_types import CLASSIFICATION
+from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.task_types import TaskType
 
 USUAL_SECONDS = 60.0
 """Time of a search without limits of its own."""
@@ -26,9 +30,10 @@ PICKS = 25
 class Search:
     """What is searched, and how. Without a time limit, equal searches on equal data have the same trials."""
 
-    flows: tuple[str, ...] = field(default_factory=installed_flows)
-    measure: str = "predictive_accuracy"
-    """A name or an alias of `warehouse.vocabulary.measures`."""
+    flows: tuple[str, ...] = ()
+    """Names of flows; empty = all that are installed for the dataset's task type."""
+    measure: str = ""
+    """A name or an alias of `warehouse.vocabulary.measures`; empty = that of `recommend` for the target."""
     folds: int | None = None
     """Folds of a trial's cross-validation, 1 = one split with a third of the rows to test on; None = by the
     number of rows and the time (`recommend.bo.tuning.resampling`)."""
@@ -75,9 +80,22 @@ class Budget:
     """Wall-clock time of the whole search, the fits of the model included."""
 
 
-def check(search: Search, budget: Budget, jobs: int) -> None:
+def completed(search: Search, dataset: Dataset, warehouse: Warehouse) -> Search:
+    """The search with the flows and the measure that it leaves to the dataset.
+
+    Raises:
+        BadInput: it names an unknown flow or measure, or a flow that is none for the dataset's task type.
+    """
+    task_type = dataset.task_type
+    names = search.flows or installed_flows(task_type)
+    measure = search.measure or target_kind(dataset).default_measure(warehouse)
+    flows = dict.fromkeys(flow_for(name, task_type).name for name in names)
+    return replace(search, flows=tuple(flows), measure=canonical_measure(measure))
+
+
+def check(search: Search, budget: Budget, jobs: int, task_type: TaskType) -> None:
     """Refuse what can't work, before any work."""
-    measures = (*CLASSIFICATION.measures, *TIMES)
+    measures = (*task_type.measures, *TIMES)
     if search.measure not in measures:
         raise BadOption(
             f"measure {search.measure!r} can't be used to select a model; use one of {', '.join(measures)}"

@@ -162,7 +162,7 @@ def test_a_search_without_a_model_says_so(dataset: Dataset) -> None:
 
 
 def test_progress_is_a_line() -> None:
-    early = Progress(0, 0, None, 50.0, None, None, "kappa")
-    late = Progress(7, 2, 20, None, 0.5, "svm", "kappa")
+    early = Progress(0, 0, None, 50.0, None)
+    late = Progress(7, 2, 20, None, "kappa 0.5000 (svm)")
     assert early.line() == "trial 0, 50 s left"
     assert late.line() == "trial 7 of 20, 2 failed, best kappa 0.5000 (svm)"

@@ -144,7 +144,7 @@ def test_a_search_without_preprocessing_passes_over_earlier_decisions(
 def test_one_class_alone_is_refused_in_one_line(world: Warehouse, tmp_path: Path) -> None:
     rows = pd.DataFrame({"x": np.arange(8.0), "class": ["a", "b"] * 4})
     one_class = load_dataset(rows, name="few").take(np.arange(0, 8, 2))
-    with pytest.raises(TooFewRuns, match="few has one class; a search needs two or more"):
+    with pytest.raises(TooFewRuns, match="the target of few has one value; a search needs two or more"):
         tune(one_class, COLD, Budget(trials=1), folder=tmp_path, warehouse=world)
 
 

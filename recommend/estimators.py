@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that searches for the best model of its data, within a time.
+"""A scikit-learn classifier and a regressor that search for the best model of their data, within a time.
 
 Everything happens in `fit`: it is the search of `recommend.bo.tuning`, whose model it predicts with.
 """
@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import time
 import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from multiprocessing import current_process
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -33,7 +35,7 @@ from recommend.bo.tuning.search import search_task
 from recommend.bo.tuning.settings import PICKS, Budget, Search
 from recommend.bo.tuning.setup import Firsts, first_configurations
 from recommend.calibration import fit_pipeline
-from recommend.labels import labels_of, target_name
+from recommend.labels import labels_of, numbers_of, target_name
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.target_kinds import target_kind
@@ -46,14 +48,14 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, one_line
 from warehouse.support.text import LONGEST_SECONDS, counted
 from warehouse.vocabulary.measures import canonical_measure
-from warehouse.vocabulary.task_types import CLASSIFICATION
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
 """Attributes that hold the training rows, or facts about them."""
 
 
-class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A classifier that finds its configuration with what runs on other datasets taught.
+class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+    """An estimator that finds its configuration with what runs on other datasets taught.
 
     `fit` takes a data frame with numbers, categories, booleans, dates, texts and missing values, or an array.
     `predict` warns of each column of which no value is of the form that it had in `fit`.
@@ -64,10 +66,10 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they suffice
             for nothing else, a quick configuration is fitted on few rows.
         top: number of configurations of `recommendation_`.
-        ensemble: picks of the ensemble (Caruana et al. 2004), whose probabilities are averaged; 0 = the best
+        ensemble: picks of the ensemble (Caruana et al. 2004), whose predictions are averaged; 0 = the best
             configuration alone.
-        measure: what to be good at, a name or an alias of `warehouse.vocabulary.measures`; None = accuracy,
-            or the area under the ROC curve where one class has 90 % of the rows.
+        measure: what to be good at, a name or an alias of `warehouse.vocabulary.measures`; None = that of
+            `recommend` for such a target.
         warehouse: directory of the warehouse to learn from; None = the bundled starter, so that the same rows
             give the same start whatever was recorded before. The first use of one that has no trained model
             takes half a minute more.
@@ -78,7 +80,6 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: seed of the search and of what is fitted.
 
     Attributes:
-        classes_: (k,) labels of the classes, sorted.
         n_features_in_: number of columns.
         feature_names_in_: their names, where all are text.
         search_: trials and choice (`recommend.SearchResult`). It holds the rows, so a pickle leaves it out.
@@ -88,14 +89,9 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights_: configuration -> its weight in the average, with sum 1, the largest first.
         pipelines_: fitted pipelines, in the order of `weights_`. Where there was no time for all rows, they
             are fitted on as many as there was time for (`search_.remarks`).
-
-    Example:
-        >>> from sklearn.datasets import load_iris
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> classifier = HeadstartClassifier(budget=1, random_state=0).fit(X, y)
-        >>> bool(classifier.score(X, y) > 0.9)
-        True
     """
+
+    _task_type: ClassVar[TaskType]
 
     def __init__(
         self,
@@ -120,14 +116,14 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **unknown: Any) -> HeadstartClassifier:
+    def fit(self, X: Any, y: Any, **unknown: Any) -> Self:
         """Find a configuration for these rows, and fit it on all of them.
 
         Rows of `X` and `y` belong together by their position, whatever their indexes say.
 
         Args:
             X: (n, columns) data frame (of pandas, polars, pyarrow, ...) or array.
-            y: (n,) labels of the classes.
+            y: (n,) labels of the classes, or numbers.
             unknown: refused, and so are weights of rows (`sample_weight`).
 
         Raises:
@@ -143,11 +139,19 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if may_search:
             start_server()  # takes seconds, beside the recommendation
         frame = self._frame(X, reset=True)
-        codes = self._class_codes(y, len(frame))
         self._columns, features = Columns.read_first(frame)
         name = target_name(y, [*self._columns.roles])
-        self._table = frame.reset_index(drop=True).assign(**{name: self.classes_[codes]})
-        dataset = classes_dataset(self._columns, features, codes, self.classes_, name)
+        outcomes, target, shown = self._target(y, len(frame), name)
+        self._table = frame.reset_index(drop=True).assign(**{name: shown})
+        dataset = Dataset(
+            name="frame",
+            features=features,
+            target=target,
+            roles=self._columns.roles,
+            target_choice=f"{name!r} is the target because it was given",
+            note=None,
+            source="data frame",
+        )
         if self.split is not None:
             dataset = dataset.split_by(self.split)
             self._columns = replace(self._columns, roles=dataset.roles)
@@ -156,10 +160,10 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._candidates = find_candidates(self._known)
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         flows = tuple(dict.fromkeys(one.algorithm for one in self._candidates.configurations))
-        search = Search(flows, self._known.task.measure, ensemble=self.ensemble, seed=self._seed)
+        search = Search(flows, self._known.task.asked, ensemble=self.ensemble, seed=self._seed)
         firsts = first_configurations(search, self._known, self._candidates, deadline.left())
         fit = partial(
-            fit_pipeline, features=features, codes=codes, roles=self._columns.roles, seed=self._seed
+            fit_pipeline, features=features, codes=outcomes, roles=self._columns.roles, seed=self._seed
         )
         self.search_: SearchResult | None = None
         if may_search:
@@ -193,20 +197,18 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             verification = verification_of(self.search_, known, candidates, head_of(known, candidates))
         return recommended(known, candidates, self.top, verification=verification)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """(n,) the most probable class of each row."""
-        probabilities = self.predict_proba(X)
-        predicted: np.ndarray = self.classes_[probabilities.argmax(axis=1)]
-        return predicted
-
-    def predict_proba(self, X: Any) -> Floats:
-        """(n, k) probability of each of `classes_`."""
+    def _averaged(self, X: Any, predict: Callable[[Any, pd.DataFrame], Floats]) -> Floats:
+        """(n, k) weighted averages of what each pipeline predicts."""
         check_is_fitted(self)
         rows = self._columns.read(self._frame(X, reset=False))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of categories that the first rows did not have
-            predicted = [pipeline.predict_proba(rows) for pipeline in self.pipelines_]
-        return SCORERS[CLASSIFICATION].average(predicted, [*self.weights_.values()]).scores
+            predicted = [predict(pipeline, rows) for pipeline in self.pipelines_]
+        return SCORERS[self._task_type].average(predicted, [*self.weights_.values()]).scores
+
+    @abstractmethod
+    def _target(self, y: Any, n: int, name: str) -> tuple[np.ndarray, pd.Series, pd.Series]:
+        """What pipelines are fitted to, (n,); the same as a dataset's target, and as the user gave it."""
 
     def explain(self) -> str:
         """The recommendation after the trials, with its reasons, as `recommend` prints it.
@@ -236,11 +238,12 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         value = None if self.search_ is None else self.search_.value
         trials = 0 if self.search_ is None else len(self.search_.trials)
         shares = ", ".join(f"{weight:.2f}" for weight in self.weights_.values())
-        measure, dataset = self._known.task.measure, self._known.task.dataset
+        measure, dataset = self._known.task.asked, self._known.task.dataset
+        expected = "" if value is None else f" Expected {measure}: {target_kind(dataset).measured(value)}."
         origin = Origin(
-            choice=f"Chosen by Headstart's HeadstartClassifier, after {counted(trials, 'trials')} on the data"
-            f" and {counted(model.runs, 'runs')} on {counted(model.datasets, 'datasets')}.",
-            expected=f"Weights: {shares}." + ("" if value is None else f" Expected {measure}: {value:.4f}."),
+            choice=f"Chosen by Headstart's {type(self).__name__}, after {counted(trials, 'trials')} on the "
+            f"data and {counted(model.runs, 'runs')} on {counted(model.datasets, 'datasets')}.",
+            expected=f"Weights: {shares}.{expected}",
             measure=measure,
         )
         return model_script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
@@ -264,7 +267,7 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise BadOption(f"top must be 1 or more, not {self.top}")
         if self.ensemble < 0:
             raise BadOption(f"ensemble must be 0 or more picks, not {self.ensemble}")
-        measures = CLASSIFICATION.measures
+        measures = self._task_type.measures
         if self.measure is not None and (measure := canonical_measure(self.measure)) not in measures:
             raise BadOption(
                 f"measure {measure!r} can't be used to select a model; use one of {', '.join(measures)}"
@@ -281,15 +284,6 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])]).infer_objects()
 
-    def _class_codes(self, y: Any, n: int) -> Positions:
-        """(n,) position of each row's class among `classes_`, which this finds."""
-        y = labels_of(y)
-        check_consistent_length(range(n), y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError("y has 1 class; a classifier needs two or more")
-        return np.asarray(codes, dtype=np.intp)
-
     def _task(self, dataset: Dataset) -> RankingTask:
         warehouse = Warehouse.open(STARTER if self.warehouse is None else self.warehouse)
         measure = self.measure or target_kind(dataset).default_measure(warehouse)
@@ -302,6 +296,75 @@ class HeadstartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weights_ = dict(model.weights)
         self.pipelines_ = [*model.pipelines.values()]
         self.best_configuration_ = next(iter(self.weights_))
+
+
+class HeadstartClassifier(ClassifierMixin, HeadstartEstimator):  # type: ignore[misc]
+    """A classifier that finds its configuration with what runs on other datasets taught.
+
+    Arguments and attributes are those of `HeadstartEstimator`, and:
+
+    Attributes:
+        classes_: (k,) labels of the classes, sorted.
+
+    Example:
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> classifier = HeadstartClassifier(budget=1, random_state=0).fit(X, y)
+        >>> bool(classifier.score(X, y) > 0.9)
+        True
+    """
+
+    _task_type = CLASSIFICATION
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,) the most probable class of each row."""
+        probabilities = self.predict_proba(X)
+        predicted: np.ndarray = self.classes_[probabilities.argmax(axis=1)]
+        return predicted
+
+    def predict_proba(self, X: Any) -> Floats:
+        """(n, k) probability of each of `classes_`."""
+        return self._averaged(X, lambda pipeline, rows: pipeline.predict_proba(rows))
+
+    def _target(self, y: Any, n: int, name: str) -> tuple[Positions, pd.Series, pd.Series]:
+        y = labels_of(y)
+        check_consistent_length(range(n), y)
+        self.classes_, found = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("y has 1 class; a classifier needs two or more")
+        codes = np.asarray(found, dtype=np.intp)
+        words = [label(one) for one in self.classes_.tolist()]
+        if len(set(words)) < len(words):  # 1 and "1"
+            words = [str(place) for place in range(len(words))]
+        target = pd.Categorical.from_codes(codes, categories=pd.Index(words, dtype="str"))
+        return codes, pd.Series(target, name=name), pd.Series(self.classes_[codes], name=name)
+
+
+class HeadstartRegressor(RegressorMixin, HeadstartEstimator):  # type: ignore[misc]
+    """A regressor that finds its configuration with what runs on other datasets taught.
+
+    Arguments and attributes are those of `HeadstartEstimator`.
+
+    Example:
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> regressor = HeadstartRegressor(budget=1, random_state=0).fit(X, y)
+        >>> bool(regressor.score(X, y) > 0.3)
+        True
+    """
+
+    _task_type = REGRESSION
+
+    def predict(self, X: Any) -> Floats:
+        """(n,) the number that is predicted for each row."""
+        predicted: Floats = self._averaged(X, lambda pipeline, rows: pipeline.predict(rows)[:, None])[:, 0]
+        return predicted
+
+    def _target(self, y: Any, n: int, name: str) -> tuple[Floats, pd.Series, pd.Series]:
+        numbers = numbers_of(y)
+        check_consistent_length(range(n), numbers)
+        target = pd.Series(numbers, name=name)
+        return numbers, target, target
 
 
 def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
@@ -328,22 +391,3 @@ def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
         )
     if given:
         raise TypeError(f"fit takes X and y, not {', '.join(given)}")
-
-
-def classes_dataset(
-    columns: Columns, features: pd.DataFrame, codes: Positions, classes: np.ndarray, name: str
-) -> Dataset:
-    """Rows with their classes as `recommend` takes them."""
-    words = [label(one) for one in classes.tolist()]
-    if len(set(words)) < len(words):  # 1 and "1"
-        words = [str(place) for place in range(len(classes))]
-    target = pd.Categorical.from_codes(codes, categories=pd.Index(words, dtype="str"))
-    return Dataset(
-        name="frame",
-        features=features,
-        target=pd.Series(target, name=name),
-        roles=columns.roles,
-        target_choice=f"{name!r} is the target because it was given",
-        note=None,
-        source="data frame",
-    )
