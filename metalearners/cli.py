@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
-from warehouse.options import DaskOption, JobsOption, MeasureOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, MeasureOption, TaskTypeOption, WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, Unwritable
@@ -19,6 +19,7 @@ from warehouse.support.files import read_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
 from warehouse.support.text import comma_separated, counted
 from warehouse.vocabulary.qualities import SELECTIONS, names_in
+from warehouse.vocabulary.task_types import runs_learned
 
 if TYPE_CHECKING:
     from metalearners.learners.base import Round
@@ -80,7 +81,8 @@ class RunOptions:
 
     panel: ClassVar = "Runs"
     flow: FlowOption = None
-    measure: MeasureOption = "predictive_accuracy"
+    task: TaskTypeOption = "classification"
+    measure: MeasureOption = None
     warehouse: WarehouseOption = None
 
 
@@ -143,7 +145,8 @@ def evaluate(
 
     console.check_format(results.output)
     opened = Warehouse.open(selected.warehouse)
-    runs = opened.run_table(selected.flow, selected.measure)
+    task_type, measure = runs_learned(selected.task, selected.measure)
+    runs = opened.run_table(selected.flow, measure, task_type=task_type)
     settings = chosen.settings(opened)
     datasets = None if protocol.tasks is None else _datasets(runs, protocol.tasks)
     file = results.file
@@ -228,19 +231,21 @@ def train(
     from warehouse.store import Warehouse
 
     opened = Warehouse.open(selected.warehouse)
+    task_type, measure = runs_learned(selected.task, selected.measure)
     with console.progress(quiet) as show:
         model = trained_model(
             opened,
             chosen.learner,
-            selected.measure,
+            measure,
             selected.flow,
+            task_type=task_type,
             settings=chosen.settings(opened),
             report=lambda now: show(_stands(now)),
             must_be_stored=True,
         )
     path = _stored_path(model)
     with suppress(TooFewRuns):  # of runs without times
-        trained_fit_times(opened)
+        trained_fit_times(opened, task_type=task_type)
     if evaluation is not None:
         model = with_figures(model, read_json(evaluation))
         opened.share_model(path)
@@ -301,12 +306,14 @@ def plot_latent(
     from warehouse.store import Warehouse
 
     opened = Warehouse.open(selected.warehouse)
+    task_type, measure = runs_learned(selected.task, selected.measure)
     with console.progress(quiet) as show:
         model = trained_model(
             opened,
             "pmf",
-            selected.measure,
+            measure,
             selected.flow,
+            task_type=task_type,
             settings=_settings(setting),
             report=lambda now: show(_stands(now)),
         )

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.task_types import TaskName
 
 WarehouseOption = Annotated[
     str | None,
@@ -29,12 +30,16 @@ JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of jobs t
 MEASURE_HELP = (
     "Evaluation measure to optimize. Short names work: acc, bacc, auc, f1, logloss, brier, mcc, ..."
 )
+TaskTypeOption = Annotated[
+    TaskName, typer.Option("--task", help="Task type of the runs that are learned from.", show_default=True)
+]
 MeasureOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--measure",
         metavar="NAME",
-        callback=canonical_measure,
-        help=MEASURE_HELP,
+        callback=lambda name: None if name is None else canonical_measure(name),
+        help=f"{MEASURE_HELP} Default: accuracy, or RMSE.",
+        show_default=False,
     ),
 ]

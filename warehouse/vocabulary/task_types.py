@@ -8,7 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS, MAE, QUANTILES, R2, RAE, RMSE, RRSE
+from warehouse.vocabulary.measures import (
+    ACCURACY,
+    AUC,
+    LOG_LOSS,
+    MAE,
+    QUANTILES,
+    R2,
+    RAE,
+    RMSE,
+    RRSE,
+    canonical_measure,
+)
 
 TaskName = Literal["classification", "regression"]
 """Name of a task type in options (`TaskType.words`)."""
@@ -90,3 +101,19 @@ REGRESSION = TaskType(
 
 TASK_TYPES: Mapping[str, TaskType] = {one.name: one for one in (CLASSIFICATION, REGRESSION)}
 """All known task types, by name."""
+
+
+def runs_learned(task: TaskName, measure: str | None) -> tuple[TaskType, str]:
+    """Task type and measure of the runs that are learned from to be good at `measure`.
+
+    Args:
+        measure: a name or an alias of `warehouse.vocabulary.measures`; None = the task type's default.
+
+    >>> runs_learned("regression", "rmse")[1]
+    'root_relative_squared_error'
+
+    Raises:
+        BadInput: the measure is unknown.
+    """
+    task_type = next(one for one in TASK_TYPES.values() if one.words == task)
+    return task_type, task_type.learned_measure(canonical_measure(measure or task_type.default_measure))

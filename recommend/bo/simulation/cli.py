@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar, get_args
 import typer
 
 from recommend.bo.simulation.peers import PEERS
-from warehouse.options import DaskOption, JobsOption, MeasureOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, MeasureOption, TaskTypeOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -20,6 +20,7 @@ from warehouse.support.journal import Journal
 from warehouse.support.option_groups import grouped
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
+from warehouse.vocabulary.task_types import TaskType, runs_learned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,8 @@ class TaskOptions:
     flow: Annotated[
         str | None, typer.Option(help="Only runs of this flow. Default: all.", show_default=False)
     ] = None
-    measure: MeasureOption = "predictive_accuracy"
+    task: TaskTypeOption = "classification"
+    measure: MeasureOption = None
     tasks: Annotated[
         str,
         typer.Option(
@@ -166,7 +168,8 @@ def simulate(
 
     console.check_format(results.output)
     known = Warehouse.open(machines.warehouse)
-    runs = known.run_table(on.flow, on.measure)
+    task_type, measure = runs_learned(on.task, on.measure)
+    runs = known.run_table(on.flow, measure, task_type=task_type)
     metafeatures = known.metafeatures()
     plan = SimulationPlan(
         tuple(dict.fromkeys(compared.method or METHODS)),
@@ -182,7 +185,7 @@ def simulate(
             runs,
             metafeatures,
             plan,
-            times=_times(known, on.flow),
+            times=_times(known, on.flow, task_type),
             datasets=chosen,
             jobs=machines.jobs,
             executor=executor,
@@ -200,7 +203,7 @@ def simulate(
     if results.output == "json":
         content = {
             "flow": runs.flow,
-            "measure": on.measure,
+            "measure": measure,
             "tasks": on.tasks,
             **summary.document(),
             "comparison": None if comparison is None else comparison.document(),
@@ -213,12 +216,12 @@ def simulate(
         print(f"\n{comparison.table(over if after is None else f'regret after {after}')}")
 
 
-def _times(warehouse: Warehouse, flow: str | None) -> RunTable | None:
+def _times(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTable | None:
     """Runs with their times; None where no run of the flow states its time."""
     from recommend.bo.simulation.times import timed_runs
 
     try:
-        return timed_runs(warehouse, flow)
+        return timed_runs(warehouse, flow, task_type)
     except TooFewRuns:
         return None
 

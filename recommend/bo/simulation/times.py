@@ -9,20 +9,23 @@ import pandas as pd
 from warehouse.questions.queries import RunTable, TimedFits
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns, UnknownName
+from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""
 
 
-def timed_runs(warehouse: Warehouse, flow: str | None = None) -> RunTable:
-    """Runs of a flow, or of all, that state their time, in milliseconds.
+def timed_runs(
+    warehouse: Warehouse, flow: str | None = None, task_type: TaskType = CLASSIFICATION
+) -> RunTable:
+    """Runs of a flow, or of all, on tasks of one type that state their time, in milliseconds.
 
     Raises:
         BadInput: no run does.
     """
     for measure in MEASURES:
         with suppress(UnknownName):
-            return warehouse.run_table(flow, measure, related=False)
+            return warehouse.run_table(flow, measure, task_type=task_type, related=False)
     raise TooFewRuns(f"the warehouse has no running times ({', '.join(MEASURES)})")
 
 
