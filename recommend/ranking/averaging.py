@@ -30,7 +30,7 @@ GAINS: Mapping[str, float] = {
 """Measure -> gain of the average over its members' mean on 26 tables, on the scale of the measure's link.
 
 No gain was found by balanced accuracy, F1 and kappa. What reproduces them:
-`python -m tests.benchmarks.averages FOLDER --results FILE --half choosing --most-train 1000`.
+`python -m tests.benchmarks.real_tables FOLDER --results FILE --half choosing --most-train 1000`.
 """
 
 

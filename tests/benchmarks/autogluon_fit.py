@@ -1,9 +1,10 @@
 """A fit of AutoGluon, run by the Python of an environment of its own: it wants an older pandas than ours.
 
-    PYTHON autogluon_fit.py FOLDER METRIC SECONDS CLOCK
+    PYTHON autogluon_fit.py FOLDER METRIC SECONDS CLOCK PROBLEM_TYPE
 
-FOLDER holds train.parquet, whose classes are in the column y, and test.parquet. Writes probabilities.parquet
-and took.json beside them. CLOCK is wall or processor: what the seconds are counted by.
+FOLDER holds train.parquet, with the classes or numbers to learn in the column y, and test.parquet. Writes
+scores.parquet and took.json beside them: probabilities in a column for each class, or numbers in column 0.
+CLOCK is wall or processor: what the seconds are counted by. An empty PROBLEM_TYPE lets AutoGluon find out.
 """
 
 import ctypes
@@ -34,12 +35,22 @@ def main() -> None:
     if sys.argv[4] == "processor":
         start = time.time()
         time.time = lambda: start + time.process_time()  # by which AutoGluon ends
-    predictor = TabularPredictor("y", eval_metric=metric, path=str(folder / "models"), verbosity=0)
+    predictor = TabularPredictor(
+        "y",
+        problem_type=sys.argv[5] or None,
+        eval_metric=metric,
+        path=str(folder / "models"),
+        verbosity=0,
+    )
     predictor.fit(train, presets="medium_quality", time_limit=seconds, num_cpus=1, num_gpus=0)
     took, ended = time.monotonic() - began, os.times()
-    found = predictor.predict_proba(test)
+    found = (
+        predictor.predict_proba(test)
+        if predictor.can_predict_proba
+        else predictor.predict(test).to_frame("0")
+    )
     found.columns = found.columns.astype(str)
-    found.to_parquet(folder / "probabilities.parquet")
+    found.to_parquet(folder / "scores.parquet")
     processor = sum(ended[:4]) - sum(used[:4])
     (folder / "took.json").write_text(json.dumps({"seconds": took, "processor": processor}))
 

@@ -1,13 +1,15 @@
 """Ours and others on tables left out, with equal time and one processor each.
 
     pip install flaml==2.7.0
-    python -m tests.benchmarks.equal_time FOLDER --seconds 10,60,600 [--jobs N] [--autogluon PYTHON]
+    python -m tests.benchmarks.equal_time FOLDER --seconds 10,60,600 [--task regression] [--jobs N]
+        [--autogluon PYTHON]
 
 FOLDER holds tables, and an index.csv with their names and targets. Of those whose family is in the half that
-figures are reported on, N are taken, evenly by size; a table that the warehouse does not have is a family of
-its own. A third of each table is held out, several times. Each contender (`tests.benchmarks.contenders`) fits
-the other rows in a process of its own, on one processor that no other job uses. All are told one measure to
-be good at, and judged by three. A contender that comes to no model counts as predicting the classes' shares.
+figures are reported on, N are taken, evenly by size; a table that neither the warehouse nor the index's
+column `family` knows is a family of its own. A third of each table is held out, several times. Each contender
+(`tests.benchmarks.contenders`) fits the other rows in a process of its own, on one processor that no other
+job uses. All are told one measure to be good at, and judged by three. A contender that comes to no model
+counts as predicting the classes' shares, or the mean.
 AutoGluon takes part where `--autogluon` names the Python of an environment that has it, and SMAC from
 `SMAC_SECONDS` on.
 
@@ -35,7 +37,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from itertools import product
@@ -45,20 +47,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
-from statsmodels.stats.multitest import multipletests
 
-from ingest.reading.dataset_files import DatasetFile, find_datasets
 from metalearners.encoding.scores import oriented
-from metalearners.evaluation.folds import Half, families_of, half_of
-from tests.benchmarks.contenders import CONTENDERS, MEASURES, UNTIMED, Job, of_shares
-from tests.benchmarks.report import markdown
+from metalearners.evaluation.folds import HALVES
+from tests.benchmarks.contenders import Contender, Job, contenders_of, without_model
+from tests.benchmarks.held_out import TableFile, chosen_tables, tables_in
+from tests.benchmarks.report import comparison, holm, markdown
+from tests.benchmarks.task_kinds import KINDS, TaskKind
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.journal import Journal
-from warehouse.vocabulary.measures import ACCURACY, AUC, canonical_measure
+from warehouse.vocabulary.measures import canonical_measure
 
-SMAC_SECONDS = 600.0
-"""Time from which on SMAC takes part, whose trials are whole cross-validations."""
 PATIENCE = 1800.0
 """Seconds that a contender gets beyond four times what it was asked for."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -67,80 +66,65 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--task", choices=KINDS, default="classification")
     parser.add_argument("--seconds", default="10,60,600", help="times, separated by commas")
-    parser.add_argument(
-        "--contenders", default=",".join(CONTENDERS), help="the others are compared to the first"
-    )
+    parser.add_argument("--contenders", help="the others are compared to the first; default: all")
     parser.add_argument("--results", type=Path, default=Path("build/equal_time.jsonl"))
     parser.add_argument("--jobs", type=int, default=1, help="fits at the same time, a processor each")
+    parser.add_argument("--half", choices=HALVES, default="reporting", help="of the families")
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--most-rows", type=int, default=20_000, help="of a table")
     parser.add_argument("--splits", type=int, default=2)
-    parser.add_argument("--told", default=AUC, type=canonical_measure, help="measure to be good at")
+    parser.add_argument("--told", type=canonical_measure, help="measure to be good at; default: AUC or RMSE")
     parser.add_argument("--autogluon", default="", metavar="PYTHON", help="of an environment with AutoGluon")
     parser.add_argument("--by-processor", action="store_true", help="count peers' time by the processor")
     parser.add_argument("--report", action="store_true", help="fit nothing more")
     options = parser.parse_args()
-    names = options.contenders.split(",")
-    if unknown := [name for name in names if name not in CONTENDERS]:
-        parser.error(f"unknown contender {unknown[0]!r}; known are {', '.join(CONTENDERS)}")
+    kind = KINDS[options.task]
+    contenders = contenders_of(kind)
+    names = options.contenders.split(",") if options.contenders else [*contenders]
+    if unknown := [name for name in names if name not in contenders]:
+        parser.error(f"unknown contender {unknown[0]!r}; known are {', '.join(contenders)}")
+    chosen = {name: contenders[name] for name in names if name != "autogluon" or options.autogluon}
     seconds = [float(part) for part in options.seconds.split(",")]
+    told = options.told or kind.told
     options.results.parent.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.results)
-    records = [record for record in journal.records() if record["told"] == options.told]
+    records = [record for record in journal.records() if record["told"] == told]
     if not options.report:
-        files = chosen_tables(options.folder, options.tables, options.most_rows)
-        jobs = [
-            job
-            for job in all_jobs(files, range(options.splits), seconds, names, options.told)
-            if job.contender != "autogluon" or options.autogluon
-        ]
+        files = tables_in(options.folder, Warehouse.open(STARTER))
+        files = [file for file in files if file.rows <= options.most_rows]
+        files = chosen_tables(files, options.tables, options.half)
         finished = {key_of(record) for record in records}
         left = [
-            replace(job, autogluon=options.autogluon) for job in jobs if key_of(asdict(job)) not in finished
+            replace(job, autogluon=options.autogluon, by_processor=options.by_processor)
+            for job in all_jobs(files, range(options.splits), seconds, chosen, kind, told)
+            if key_of(asdict(job)) not in finished
         ]
         for number, record in enumerate(run_all(left, options.jobs), start=1):
             journal.append(record)
             records.append(record)
             print(f"{number} of {len(left)}: {line_of(record)}", flush=True)
     for time in seconds:
-        report(records, names, time)
+        report(records, contenders, names, kind, time)
 
 
 # ---- running -------------------------------------------------------------------------------------
 
 
-def chosen_tables(folder: Path, n: int, most_rows: int, half: Half = "reporting") -> list[DatasetFile]:
-    """Tables of a half, evenly by rows, in an order drawn at random."""
-    warehouse = Warehouse.open(STARTER)
-    families = families_of(warehouse.run_table(None, ACCURACY, related=False))
-    keys = warehouse.sql("SELECT name, dataset FROM datasets").set_index("name")["dataset"]
-    rows = pd.read_csv(folder / "index.csv", index_col="name")["rows"]
-    usable = [
-        file
-        for file in find_datasets(folder)
-        if rows[(name := Path(file.path).stem)] <= most_rows
-        and half_of(families.get(keys.get(name), name)) == half
-    ]
-    usable.sort(key=lambda file: (rows[Path(file.path).stem], str(file.path)))
-    places = np.unique(np.linspace(0, len(usable) - 1, min(n, len(usable))).round().astype(int))
-    return [usable[places[place]] for place in np.random.default_rng(0).permutation(len(places))]
-
-
 def all_jobs(
-    files: Sequence[DatasetFile],
+    files: Sequence[TableFile],
     splits: Sequence[int],
     seconds: Sequence[float],
-    contenders: Sequence[str],
+    contenders: Mapping[str, Contender],
+    kind: TaskKind,
     told: str,
 ) -> Iterator[Job]:
     """The jobs, all contenders of a split before those of the next one."""
-    for time, split, file, name in product(seconds, splits, files, contenders):
-        if name in UNTIMED:
-            if time == seconds[0]:
-                yield Job(name, str(file.path), file.target, split, 0.0, told, 0)
-        elif name != "smac" or time >= SMAC_SECONDS:
-            yield Job(name, str(file.path), file.target, split, time, told, 0)
+    for time, split, file, (name, contender) in product(seconds, splits, files, contenders.items()):
+        if time >= contender.least_seconds and (contender.is_timed or time == seconds[0]):
+            given = time if contender.is_timed else 0.0
+            yield Job(name, file.path, file.target, split, given, told, 0, task=kind.name, family=file.family)
 
 
 def key_of(job: dict[str, Any]) -> tuple[str, str, int, float]:
@@ -184,17 +168,17 @@ def record_of(job: Job) -> dict[str, Any]:
             os.killpg(process.pid, signal.SIGKILL)
             return known | {
                 "failed": f"no model after {limit:g} s",
-                "measures": of_shares(job),
+                "measures": without_model(job),
                 "took": limit,
             }
     if process.returncode != 0:
         reason = (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-        return known | {"failed": reason, "measures": of_shares(job), "took": None}
+        return known | {"failed": reason, "measures": without_model(job), "took": None}
     return known | json.loads(printed.strip().splitlines()[-1])
 
 
 def line_of(record: dict[str, Any]) -> str:
-    values = ", ".join(f"{record['measures'][measure]:.4f}" for measure in MEASURES)
+    values = ", ".join(f"{value:.4f}" for value in record["measures"].values())
     took = "" if record.get("took") is None else f" in {record['took']:.1f} s"
     failed = f" ({record['failed']})" if "failed" in record else ""
     return f"{record['table']}, split {record['split']}: {record['contender']} {values}{took}{failed}"
@@ -203,19 +187,22 @@ def line_of(record: dict[str, Any]) -> str:
 # ---- report --------------------------------------------------------------------------------------
 
 
-def report(records: Sequence[dict[str, Any]], names: Sequence[str], seconds: float) -> None:
+def report(
+    records: Sequence[dict[str, Any]],
+    contenders: Mapping[str, Contender],
+    names: Sequence[str],
+    kind: TaskKind,
+    seconds: float,
+) -> None:
     """Print how the contenders compare, of those with so much time and those without any."""
     own = pd.DataFrame([record for record in records if record["seconds"] in (0.0, seconds)])
     if own.empty:
         return
-    present = [name for name in names if name in set(own["contender"])]
+    present = {name: contenders[name] for name in names if name in set(own["contender"])}
     print(f"\n## {seconds:g} s\n")
-    values = {measure: by_table(own, measure, present) for measure in MEASURES}
-    rows = [row for measure, table in values.items() for row in compared(measure, table)]
-    tested = [row["p"] for row in rows if not np.isnan(row["p"])]
-    corrected = iter(multipletests(tested, method="holm")[1] if tested else [])
-    for row in rows:
-        row["p"] = "" if np.isnan(row["p"]) else f"{next(corrected):.2g}"
+    rows = [row for measure in kind.judged for row in compared(measure, by_table(own, measure, [*present]))]
+    for row, p in zip(rows, holm(row["p"] for row in rows), strict=True):
+        row["p"] = p
     print(markdown(pd.DataFrame(rows)))
     print(f"\n{markdown(times(own, present, seconds))}")
 
@@ -231,27 +218,26 @@ def compared(measure: str, scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """A row for each contender."""
     ours, ranks = scores.columns[0], scores.dropna().rank(axis=1, ascending=False).mean()
     for name in scores:
-        both = scores[[ours, name]].dropna() if name != ours else scores[[ours]].dropna()
-        gain = (both[ours] - both[name]) if name != ours else pd.Series(dtype=float)
-        won, lost = int((gain > 0).sum()), int((gain < 0).sum())
+        both = scores[list(dict.fromkeys([ours, name]))].dropna()
+        won, p = comparison(both[ours] - both[name])
         yield {
             "measure": measure,
             "": name,
             "tables": len(both),
             "mean": f"{abs(both[name].mean()):.4f}",
             "mean rank": f"{ranks[name]:.2f}",
-            "won": "" if name == ours else f"{won} - {lost} ({won / max(won + lost, 1):.0%})",
-            "p": float(wilcoxon(gain).pvalue) if won + lost else np.nan,
+            "won": "" if name == ours else won,
+            "p": p,
         }
 
 
-def times(records: pd.DataFrame, names: Sequence[str], seconds: float) -> pd.DataFrame:
+def times(records: pd.DataFrame, contenders: Mapping[str, Contender], seconds: float) -> pd.DataFrame:
     """What contenders took of the time that was asked of them."""
     rows = []
-    for name in names:
+    for name, contender in contenders.items():
         own = records[records["contender"] == name]
-        took = own["took"].dropna() / (seconds if name not in UNTIMED else 1.0)
-        unit = "" if name not in UNTIMED else " s"
+        took = own["took"].dropna() / (seconds if contender.is_timed else 1.0)
+        unit = "" if contender.is_timed else " s"
         rows.append(
             {
                 "": name,

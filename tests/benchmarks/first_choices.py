@@ -1,7 +1,7 @@
 """What the first choices of learners are worth, beside the defaults that people begin with anyway.
 
-    python -m tests.benchmarks.first_choices [--measure NAME] [--learner NAME ...] [--half NAME]
-        [--least-rows N]
+    python -m tests.benchmarks.first_choices [--task regression] [--measure NAME] [--learner NAME ...]
+        [--half NAME] [--least-rows N]
 
 Learners rank the configurations of each dataset without the runs of its family (`tests.benchmarks.folds`); a
 default is the same on every dataset. Prints tables in Markdown.
@@ -28,18 +28,20 @@ import pandas as pd
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from ingest.flows import FLOWS
+from ingest.flows import flows_of, get_flow
 from ingest.keys import setup_of
-from metalearners.encoding.scores import oriented
+from metalearners.encoding.scores import learned_form, oriented
 from metalearners.encoding.training_data import runs_on
 from metalearners.evaluation.folds import HALVES, Half, half_of
 from metalearners.evaluation.protocol import TOPS, interval, kendall_tau
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown, regrets
+from tests.benchmarks.task_kinds import KINDS
 from warehouse.questions.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.task_types import TaskType
 
 LEARNERS = ("functional-pca", "portfolio", "average-rank", "nearest-25", "lightgbm")
 DEFAULTS = (
@@ -51,7 +53,9 @@ DEFAULTS = (
     "mlp",
     "svm",
     "logistic_regression",
+    "ridge",
 )
+"""Flows whose defaults people begin with, as users name them; those of the task type are compared with."""
 
 AT_MOST_ROWS = """
 WITH valued AS (
@@ -75,7 +79,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
-    runs = warehouse.run_table(None, options.measure)
+    runs = runs_of(warehouse, options)
     metafeatures = warehouse.metafeatures()
     of_size = with_rows(metafeatures, options.least_rows)
     fewest = regrets_of(runs.runs, runs.measure)
@@ -87,7 +91,7 @@ def main() -> None:
         taus[learner], choices[learner], at_full_size[learner] = judged(
             learner, runs, metafeatures, most, options.half, of_size
         )
-    of_defaults = defaults(runs, options.half, of_size)
+    of_defaults = defaults(runs, KINDS[options.task].task_type, options.half, of_size)
     choices |= of_defaults
     at_full_size |= of_defaults
     rows = {
@@ -149,27 +153,42 @@ def judged(
 
 
 def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:
-    """A command line that names a warehouse, a measure, some of `learners`, and what they are judged by."""
+    """A command line that names a warehouse, a task type with a measure, and learners with their half."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--warehouse", default=STARTER)
-    parser.add_argument("--measure", default="predictive_accuracy", type=canonical_measure)
+    parser.add_argument("--task", choices=KINDS, default="classification")
+    parser.add_argument("--measure", type=canonical_measure, help="default: accuracy, or RMSE")
     parser.add_argument("--learner", action="append", choices=learners)
     parser.add_argument("--half", choices=HALVES, help="of the families of datasets; default: both")
     return parser
 
 
+def runs_of(warehouse: Warehouse, options: argparse.Namespace) -> RunTable:
+    """The runs of the task type, with the measure that is learned in place of the one that was asked for."""
+    task_type = KINDS[options.task].task_type
+    measure = task_type.learned_measure(options.measure or task_type.default_measure)
+    return warehouse.run_table(None, measure, task_type=task_type)
+
+
 def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
     """Regret by dataset and setup; the mean where a setup has several runs."""
-    values = runs.assign(value=oriented(runs["value"].to_numpy(), measure))
+    values = runs.assign(value=learned_form(oriented(runs["value"].to_numpy(), measure), measure))
     means = values.groupby(["dataset", "setup"])["value"].mean().to_frame()
     return regrets(means)
 
 
-def defaults(runs: RunTable, half: Half | None, datasets: Collection[str]) -> dict[str, Choices]:
+def defaults(
+    runs: RunTable, task_type: TaskType, half: Half | None, datasets: Collection[str]
+) -> dict[str, Choices]:
     """The default of each flow, as the only choice on each of `datasets` on which it ran successfully."""
     of_half = runs.runs[[half in (None, half_of(family)) for family in runs.runs["family"]]]
     of_half = of_half[of_half["dataset"].isin(datasets)]
-    setups = {name: setup_of(Configuration(name, FLOWS[name].default())) for name in DEFAULTS}
+    titles = {get_flow(name).title for name in DEFAULTS}
+    setups = {
+        name: setup_of(Configuration(name, flow.default()))
+        for name, flow in flows_of(task_type).items()
+        if flow.title in titles
+    }
     datasets_of = of_half.groupby("setup")["dataset"].unique()
     return {
         f"default of {name}": {dataset: [setup] for dataset in datasets_of[setup]}

@@ -1,6 +1,6 @@
 """How well the seconds of a fit are predicted on datasets that were not learned from.
 
-    python -m tests.benchmarks.fit_times [--warehouse DIR] [--half reporting]
+    python -m tests.benchmarks.fit_times [--task regression] [--warehouse DIR] [--half reporting]
 
 The families of datasets are dealt into folds, and each fold's fits are predicted from the runs on the others.
 Prints tables in Markdown: the share of fits that took between half and twice as long as predicted, and the
@@ -33,6 +33,7 @@ from metalearners.fit_times import learn_fit_times
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from tests.benchmarks.folds import FOLDS
 from tests.benchmarks.report import markdown
+from tests.benchmarks.task_kinds import KINDS
 from warehouse.questions.queries import TimedFits
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Flags, Floats
@@ -48,11 +49,13 @@ Learn = Callable[[Flags, Flags], Floats]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--task", choices=KINDS, default="classification")
     parser.add_argument("--warehouse", default=STARTER)
     parser.add_argument("--half", choices=HALVES, help="judge fits on one half of the families only")
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
-    fits, metafeatures = warehouse.fit_times(), warehouse.metafeatures()
+    task_type = KINDS[options.task].task_type
+    fits, metafeatures = warehouse.fit_times(task_type=task_type), warehouse.metafeatures()
     runs = fits.runs
     fewest = (runs["train_rows"] == runs.groupby("dataset")["train_rows"].transform("min")).to_numpy()
     lines = partial(ours, fits, metafeatures)

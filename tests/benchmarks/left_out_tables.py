@@ -1,6 +1,7 @@
 """Whether what `recommend` states of real tables that it has not learned from comes true; all is really run.
 
-    python -m tests.benchmarks.left_out_tables FOLDER --results results.jsonl [--tables 40] [--plot FILE.svg]
+    python -m tests.benchmarks.left_out_tables FOLDER --results results.jsonl [--task regression]
+        [--tables 40] [--plot FILE.svg]
 
 FOLDER holds tables, and an index.csv with their names and targets. One table of a family is taken, and of
 these N, evenly by size. The recommendation for each does without the runs on the table and on its family.
@@ -38,34 +39,32 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from ingest.flows import get_flow
-from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.blocks import Split
 from ingest.running.limits import run_limited
 from ingest.running.plan import Plan, SplitRule, Tier
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
-from metalearners.evaluation.folds import families_of
 from recommend.ranking.candidates import find_candidates
-from recommend.ranking.class_target import ClassTarget
 from recommend.ranking.knowledge import gather
-from recommend.ranking.target_kinds import target_kind
+from recommend.ranking.target_kinds import REFERENCES, target_kind
 from recommend.ranking.task import describe_task
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
 from recommend.reporting.terminal import in_words
+from tests.benchmarks.held_out import TOP, TableFile, chosen_tables, tables_in
 from tests.benchmarks.promises import PROBABILITIES, ROWS
 from tests.benchmarks.real_fits import measures_and_time
 from tests.benchmarks.report import markdown
+from tests.benchmarks.task_kinds import KINDS, PLANS
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.arrays import Positions
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.measures import ACCURACY
+from warehouse.vocabulary.task_types import TaskName
 
-PLAN = Path(__file__).resolve().parents[2] / "ingest" / "plans" / "starter.toml"
-TOP = 3
+PLAN = PLANS / "starter.toml"
 FACTOR = 2.0
 """A stated time is right that is at most so many times too long or too short."""
 SHORTEST = 0.1
@@ -77,6 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--task", choices=KINDS, default="classification")
     parser.add_argument("--tables", type=int, default=40)
     parser.add_argument("--most-rows", type=int, default=8000, help="to learn from")
     parser.add_argument("--seconds", type=float, default=300.0, help="of processor time for a configuration")
@@ -86,30 +86,16 @@ def main() -> None:
     records = list(journal.records())
     done = {record["table"] for record in records}
     warehouse = Warehouse.open(STARTER)
-    for file in chosen_tables(options.folder, warehouse, options.tables):
-        if name_of(file) not in done:
-            record = judged(warehouse, file, options.most_rows, options.seconds)
+    of_family: dict[str, TableFile] = {}
+    for file in tables_in(options.folder, warehouse):
+        of_family.setdefault(file.family, file)
+    for file in chosen_tables([*of_family.values()], options.tables):
+        if file.name not in done:
+            record = judged(warehouse, file, options.task, options.most_rows, options.seconds)
             journal.append(record)
             records.append(record)
             print(f"{len(records)}: {record['table']}", flush=True)
     report(records, options.plot)
-
-
-def chosen_tables(folder: Path, warehouse: Warehouse, n: int) -> list[DatasetFile]:
-    """One table of a family, and of these `n`, evenly by rows; in an order drawn at random."""
-    families = families_of(warehouse.run_table(None, ACCURACY, related=False))
-    names = warehouse.sql("SELECT name, dataset FROM datasets").set_index("name")["dataset"]
-    rows = pd.read_csv(folder / "index.csv", index_col="name")["rows"]
-    of_family: dict[str, DatasetFile] = {}
-    for file in sorted(find_datasets(folder), key=lambda file: (rows[name_of(file)], name_of(file))):
-        of_family.setdefault(families.get(names.get(name_of(file)), name_of(file)), file)
-    usable = list(of_family.values())
-    chosen = [usable[place] for place in np.unique(np.linspace(0, len(usable) - 1, n).round().astype(int))]
-    return [chosen[place] for place in np.random.default_rng(0).permutation(len(chosen))]
-
-
-def name_of(file: DatasetFile) -> str:
-    return Path(file.path).stem
 
 
 def split_rules() -> Plan:
@@ -117,16 +103,18 @@ def split_rules() -> Plan:
     return Plan([], {}, splits=[SplitRule(**rule) for rule in tomllib.loads(PLAN.read_text())["splits"]])
 
 
-def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: float) -> dict[str, Any]:
+def judged(
+    warehouse: Warehouse, file: TableFile, task_name: TaskName, most_rows: int, seconds: float
+) -> dict[str, Any]:
     """What was stated of one table, and what it came to."""
     warnings.simplefilter("ignore")
-    table: dict[str, Any] = {"table": name_of(file)}
+    table: dict[str, Any] = {"table": file.name}
     try:
-        dataset = load_dataset(file.path, target=file.target, rare_classes="drop")
-        codes = scorer_of(dataset).outcomes(dataset.target)
-        resampling = split_rules().resampling(len(codes), Tier(train_rows=most_rows))
-        repetitions = list(resampling.splits(codes, seed=0))
-        rows = np.arange(len(codes)) if resampling.folds > 1 else repetitions[0][0][0]
+        dataset = load_dataset(file.path, target=file.target, task=task_name, rare_classes="drop")
+        strata = scorer_of(dataset).strata(dataset.target)
+        resampling = split_rules().resampling(len(strata), Tier(train_rows=most_rows))
+        repetitions = list(resampling.splits(strata, seed=0))
+        rows = np.arange(len(strata)) if resampling.folds > 1 else repetitions[0][0][0]
         measure = target_kind(dataset).default_measure(warehouse)
         task = describe_task(dataset, part=dataset.take(rows), warehouse=warehouse, measure=measure)
         known = gather(task)
@@ -134,7 +122,7 @@ def judged(warehouse: Warehouse, file: DatasetFile, most_rows: int, seconds: flo
     except BadInput as error:
         return table | {"refused": str(error)}
     run = partial(outcome, dataset, repetitions, rows, seconds)
-    flow = get_flow(ClassTarget.defaults[0])
+    flow = get_flow(target_kind(dataset).defaults[0])
     return table | {
         "measure": found.measure,
         "rows": len(rows),
@@ -227,7 +215,7 @@ def compared(record: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         stated = item["fit_seconds"]
         took = came.get("seconds", np.nan)
         ratio = max(took, SHORTEST) / max(stated, SHORTEST) if stated is not None else np.nan
-        is_default = item["algorithm"] == ClassTarget.defaults[0] and value == default
+        is_default = item["algorithm"] in REFERENCES and value == default
         yield {
             "table": record["table"],
             "rank": item["rank"],

@@ -1,6 +1,7 @@
 """What an installation without CatBoost, XGBoost or both loses, on datasets left out with their families.
 
-    python -m tests.benchmarks.missing_packages [--measure NAME] [--half NAME] [--warehouse DIR]
+    python -m tests.benchmarks.missing_packages [--task regression] [--measure NAME] [--half NAME]
+        [--warehouse DIR]
 
 A model of the default learner ranks the configurations of each dataset without the runs of its family
 (`tests.benchmarks.folds`) and chooses among all of them, and among those that are left where a package is
@@ -26,9 +27,10 @@ from metalearners.encoding.scores import oriented
 from metalearners.encoding.training_data import runs_on
 from metalearners.evaluation.folds import Half
 from metalearners.evaluation.protocol import interval
-from tests.benchmarks.first_choices import AT_MOST_ROWS, parser_of
+from tests.benchmarks.first_choices import AT_MOST_ROWS, parser_of, runs_of
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown
+from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 
 MISSING = {"": (), "CatBoost": ("catboost",), "XGBoost": ("xgboost",), "both": ("catboost", "xgboost")}
@@ -37,13 +39,15 @@ TOPS = (1, 3)
 
 def main() -> None:
     options = parser_of(__doc__, [DEFAULT_LEARNER]).parse_args()
-    found = reached(Warehouse.open(options.warehouse), options.measure, options.half)
-    print(f"{options.measure}, {found['dataset'].nunique()} datasets\n\n{markdown(losses(found))}")
+    warehouse = Warehouse.open(options.warehouse)
+    runs = runs_of(warehouse, options)
+    found = reached(warehouse, runs, options.half)
+    print(f"{runs.measure}, {found['dataset'].nunique()} datasets\n\n{markdown(losses(found))}")
 
 
-def reached(warehouse: Warehouse, measure: str, half: Half | None) -> pd.DataFrame:
+def reached(warehouse: Warehouse, runs: RunTable, half: Half | None) -> pd.DataFrame:
     """A row per dataset, size and missing packages: the first setup, and values of the choices, oriented."""
-    runs, metafeatures = warehouse.run_table(None, measure), warehouse.metafeatures()
+    measure, metafeatures = runs.measure, warehouse.metafeatures()
     values = {
         "all runs": runs.runs,
         "full size": warehouse.sql(AT_MOST_ROWS, {"measure": measure}),
@@ -62,7 +66,9 @@ def reached(warehouse: Warehouse, measure: str, half: Half | None) -> pd.DataFra
                 has_run = np.flatnonzero(configurations.setups.isin(value[dataset].index))
                 of_size = configurations.take(has_run)
                 for missing, flows in MISSING.items():
-                    among = of_size.take(~of_size.algorithms.isin(flows).to_numpy())
+                    among = of_size.take(
+                        ~of_size.algorithms.str.removesuffix("_regressor").isin(flows).to_numpy()
+                    )
                     chosen = among.setups[model.choose(among, metafeatures.loc[dataset], max(TOPS))]
                     got = value[dataset][chosen].to_numpy()
                     rows.append((dataset, size, missing, chosen[0], *(got[:top].max() for top in TOPS)))

@@ -1,6 +1,6 @@
 """Whether what `recommend` promises is kept on datasets that were not learned from.
 
-    python -m tests.benchmarks.promises [--warehouse DIR] [--measure NAME] [--trials N]
+    python -m tests.benchmarks.promises [--task regression] [--warehouse DIR] [--measure NAME] [--trials N]
 
 The first three choices on each dataset, without the runs of its family, among the configurations that were
 fitted on as many rows: the fewest of its runs, and where there are runs on more, these, too. With trials the
@@ -21,15 +21,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from ingest.flows import flow_for
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
 from metalearners.evaluation.folds import Half
 from metalearners.predictions import InOwnUnit, Observations
-from recommend.ranking.class_target import ClassTarget
 from recommend.ranking.performance_forecast import default_of
-from tests.benchmarks.first_choices import parser_of
+from tests.benchmarks.first_choices import parser_of, runs_of
 from tests.benchmarks.folds import left_out
 from tests.benchmarks.report import markdown
+from tests.benchmarks.task_kinds import KINDS
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 
@@ -43,9 +44,10 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=0)
     options = parser.parse_args()
     warehouse = Warehouse.open(options.warehouse)
-    runs, metafeatures = warehouse.run_table(None, options.measure), warehouse.metafeatures()
+    runs, metafeatures = runs_of(warehouse, options), warehouse.metafeatures()
+    reference = flow_for("lightgbm", KINDS[options.task].task_type).name
     for learner in options.learner or [DEFAULT_LEARNER]:
-        found = promises(learner, runs, metafeatures, options.trials, options.half)
+        found = promises(learner, runs, metafeatures, reference, options.trials, options.half)
         print(f"{learner}, {runs.measure}\n")
         first = found[found["rank"] == 1]
         by_rows = first.groupby(pd.cut(first["rows"], ROWS), observed=True)
@@ -61,10 +63,19 @@ def main() -> None:
 
 
 def promises(
-    learner: str, runs: RunTable, metafeatures: pd.DataFrame, trials: int, half: Half | None
+    learner: str,
+    runs: RunTable,
+    metafeatures: pd.DataFrame,
+    reference: str,
+    trials: int,
+    half: Half | None,
 ) -> pd.DataFrame:
-    """One row for each of the first choices on each dataset; columns as above, and rank and rows."""
-    default = default_of(runs.configurations, ClassTarget.defaults[0])
+    """One row for each of the first choices on each dataset; columns as above, and rank and rows.
+
+    Args:
+        reference: flow with whose default they are compared.
+    """
+    default = default_of(runs.configurations, reference)
     every = pd.concat([runs.runs, runs.larger])
     rows = []
     for tested, model in left_out(learner, runs, metafeatures, half=half):

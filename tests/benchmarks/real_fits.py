@@ -1,4 +1,4 @@
-"""Fits of `left_out_tables`; a module of its own, so that other processes can import it."""
+"""Fits of `real_tables` and `left_out_tables`; a module of its own, so that other processes can import it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,35 @@ from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
 from ingest.running.evaluation import cross_validate
 from ingest.running.scorer import scorer_of
-from warehouse.support.arrays import Positions
+from tests.benchmarks.held_out import Table, typed_frame
+from warehouse.support.arrays import Floats, Positions
+from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.configuration import Configuration
+
+Candidate = Configuration | str
+"""A configuration, or the name of an estimator of `flaml.default` without `Classifier` or `Regressor`."""
+
+
+def fit_and_score(table: Table, candidate: Candidate) -> tuple[Floats, float]:
+    """(rows held out, k) scores of a fit on the training rows, and its seconds of processor time."""
+    began = time.process_time()
+    with warnings.catch_warnings(), one_thread():
+        warnings.simplefilter("ignore")
+        if isinstance(candidate, Configuration):
+            model, features = table.fitted(candidate), table.dataset.features
+        else:
+            features = typed_frame(table.dataset)
+            model = flaml_estimator(table, candidate, features)
+        took = time.process_time() - began
+        return table.scores(model, features), took
+
+
+def flaml_estimator(table: Table, name: str, features: pd.DataFrame) -> Any:
+    """What FLAML suggests of this learner for the training rows, fitted to them."""
+    import flaml.default
+
+    estimator = getattr(flaml.default, f"{name}{table.kind.flaml_suffix}")(n_jobs=1)
+    return estimator.fit(features.iloc[table.train].reset_index(drop=True), table.outcomes[table.train])
 
 
 def measures_and_time(

@@ -1,6 +1,38 @@
-"""Tables that benchmarks print, and the regret of runs."""
+"""Tables that benchmarks print, paired comparisons, and the regret of runs."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
 import pandas as pd
+from scipy.stats import wilcoxon
+from statsmodels.stats.multitest import multipletests
+
+
+class Comparison(NamedTuple):
+    """Two contenders on the same tables."""
+
+    won: str
+    """Tables on which the one was better - on which it was worse, and the share of the former in both."""
+    p: float
+    """Wilcoxon's signed-rank test, two-sided; NaN where they are equal on all tables."""
+
+
+def comparison(gain: pd.Series) -> Comparison:
+    """Compare two contenders by the gain of one over the other on each table; NaN = not on this one."""
+    gain = gain.dropna()
+    won, lost = int((gain > 0).sum()), int((gain < 0).sum())
+    p = float(wilcoxon(gain).pvalue) if won + lost else np.nan
+    return Comparison(f"{won} - {lost} ({won / max(won + lost, 1):.0%})", p)
+
+
+def holm(values: Iterable[float]) -> list[str]:
+    """P values corrected for their number by Holm's method, as text; NaN is no test, and empty."""
+    p = np.array([*values], dtype=np.float64)
+    tested = ~np.isnan(p)
+    if tested.any():
+        p[tested] = multipletests(p[tested], method="holm")[1]
+    return ["" if np.isnan(value) else f"{value:.2g}" for value in p]
 
 
 def regrets(runs: pd.DataFrame) -> pd.Series:

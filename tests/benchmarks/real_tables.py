@@ -1,0 +1,313 @@
+"""First recommendations for real tables, beside what people begin with anyway; all are trained for real.
+
+    pip install flaml==2.7.0 xgboost
+    python -m tests.benchmarks.real_tables FOLDER [--task regression] [--results FILE] [--jobs N]
+
+FOLDER holds tables, and an index.csv with their names and targets. One row in three is held out, several
+times, and up to `--most-train` others are learned from. Recommendations do without runs on the table and on
+its family. Of several candidates the best on a quarter of these rows is taken, trained on all of them. What
+counts are measures on the rows held out; a candidate that fails counts as predicting the classes' shares, or
+the mean of the target.
+
+    first, averaged    the first recommendation alone, and the average of the first three
+    best of ours       the best of the first three on validation rows
+    portfolio          the first, and the best of three by a greedy portfolio of the same runs
+    defaults           of CatBoost, LightGBM, forests and a linear model: each, and the best of the usual ones
+    FLAML              what its zero-shot portfolios name of LightGBM (alone), random forest and extra trees
+    pytabkit           its tuned defaults of CatBoost, LightGBM and XGBoost
+
+Where a target is skewed (absolute skewness over 2), the first recommendation is also trained without its
+transformation of the target. With `--ctr23` only tables that this file names are taken, and one row in ten is
+held out, as there; with `--most-train 100000` all others are learned from.
+
+Finished splits are kept in the results file: the same command goes on where it was killed. Tables are taken
+in an order drawn at random, so that what is there is a fair sample. Prints tables in Markdown for each
+measure that recommendations were made for: `tests.benchmarks.real_tables_report` explains their columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ingest.flows import flow_for
+from ingest.flows.base import TARGET_TRANSFORMATION
+from ingest.running.limits import run_limited
+from ingest.running.pool import read_pool
+from ingest.running.resampling import hold_out
+from metalearners.evaluation.folds import HALVES
+from recommend.ranking.averaging import weights_of
+from tests.benchmarks.held_out import (
+    HELD_OUT,
+    Table,
+    TableFile,
+    chosen_tables,
+    held_out,
+    leave_out_family,
+    ranked,
+    tables_in,
+)
+from tests.benchmarks.real_fits import Candidate, fit_and_score
+from tests.benchmarks.real_tables_report import SKEWED, report
+from tests.benchmarks.task_kinds import KINDS, TaskKind
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.arrays import Floats
+from warehouse.support.errors import BadInput
+from warehouse.support.journal import Journal
+from warehouse.support.parallel import one_thread, side_by_side
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import canonical_measure
+
+VALIDATED = 4
+"""One training row in so many tells candidates apart."""
+MOST_TESTED = 10_000
+FLAML = ("LGBM", "RandomForest", "ExtraTrees")
+"""Estimators of `flaml.default`, the one that is judged alone first."""
+CTR23, CTR23_HELD_OUT = "CTR23", 10
+"""The benchmark's name in the column `benchmark` of an index; it holds out one row in so many."""
+MEMORY = 8 * 1024**3
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How every split is judged."""
+
+    task: str
+    """A name of `tests.benchmarks.task_kinds.KINDS`."""
+    measures: tuple[str, ...]
+    """Those that recommendations are made for."""
+    warehouse: Path
+    most_train: int
+    """Rows that are learned from."""
+    seconds: float
+    """Processor time of a fit."""
+    every: int = HELD_OUT
+    """One row in so many is held out."""
+    published: Mapping[str, Mapping[str, float]] | None = None
+    """Table -> learner -> its published error; None = nothing is compared with such."""
+
+    @property
+    def kind(self) -> TaskKind:
+        return KINDS[self.task]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--task", choices=KINDS, default="classification")
+    parser.add_argument("--results", type=Path, default=Path("build/real_tables.jsonl"))
+    parser.add_argument("--half", choices=(*HALVES, "both"), default="both", help="of the families")
+    parser.add_argument("--tables", type=int, help="take so many, evenly by size; default: all")
+    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument(
+        "--measure",
+        action="append",
+        type=canonical_measure,
+        help="to recommend for; may be repeated; default: accuracy, AUC and log loss, or RMSE and MAE",
+    )
+    parser.add_argument("--most-train", type=int, default=8_000, help="rows that are learned from")
+    parser.add_argument("--trial-time", type=float, default=600.0, help="seconds of processor time of a fit")
+    parser.add_argument("--warehouse", type=Path, default=STARTER)
+    parser.add_argument("--ctr23", type=Path, metavar="FILE", help="published errors of CTR23's learners")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    kind = KINDS[options.task]
+    measures = tuple(options.measure or kind.recommended_for)
+    if foreign := [name for name in measures if name not in kind.task_type.measures]:
+        parser.error(f"{foreign[0]} is no measure of {kind.name}")
+    protocol = Protocol(kind.name, measures, options.warehouse, options.most_train, options.trial_time)
+    files = tables_in(options.folder, Warehouse.open(options.warehouse))
+    if options.ctr23 is not None:
+        published = published_errors(options.folder / "index.csv", options.ctr23)
+        protocol = replace(protocol, every=CTR23_HELD_OUT, published=published)
+        files = [file for file in files if file.name in published]
+    files = chosen_tables(files, options.tables, None if options.half == "both" else options.half)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    journal = Journal(options.results)
+    asked = {"task": kind.name, "most_train": options.most_train, "every": protocol.every}
+    records = [
+        record
+        for record in journal.records()
+        if asked.items() <= record.items() and {*measures} <= {*record["measures"]}
+    ]
+    finished = {(record["table"], record["split"]) for record in records}
+    work = [
+        (file, split)
+        for split, file in product(range(options.splits), files)
+        if (file.name, split) not in finished
+    ]
+    for number, found in enumerate(side_by_side(partial(judged, protocol), work, options.jobs), start=1):
+        record = asked | found
+        journal.append(record)
+        records.append(record)
+        print(f"{number} of {len(work)}: {record['table']}, split {record['split']}", flush=True)
+    report(records, kind, measures)
+
+
+def published_errors(index: Path, file: Path) -> dict[str, dict[str, float]]:
+    """Table of an index -> learner -> RMSE, of the tables that are in CTR23.
+
+    CTR23's name of a table is in the index's column `notes`, or one of both names has all words of the other,
+    and no other name of CTR23 does.
+    """
+    errors = {task["name"]: task["rmse"] for task in json.loads(file.read_text())["tasks"]}
+    tables = pd.read_csv(index, index_col="name").reindex(columns=["benchmark", "notes"]).fillna("")
+    found = {}
+    for name, table in tables[tables["benchmark"].str.contains(CTR23)].iterrows():
+        words = {*str(name).split("_")}
+        alike = [task for task in errors if words <= {*task.split("_")} or words >= {*task.split("_")}]
+        named = [task for task in errors if task in re.findall(r"\w+", table["notes"])] or alike
+        if len(named) == 1:
+            found[str(name)] = errors[named[0]]
+    return found
+
+
+# ---- one split -----------------------------------------------------------------------------------
+
+
+def judged(protocol: Protocol, work: tuple[TableFile, int]) -> dict[str, Any]:
+    """The record of one split of a table; see `tests.benchmarks.real_tables_report`."""
+    warnings.simplefilter("ignore")
+    file, split = work
+    known: dict[str, Any] = {"table": file.name, "split": split, "measures": list(protocol.measures)}
+    warehouse = Warehouse.open(protocol.warehouse)
+    try:
+        table = held_out(
+            file,
+            protocol.kind,
+            split,
+            every=protocol.every,
+            most_train=protocol.most_train,
+            most_test=MOST_TESTED,
+        )
+        with leave_out_family(table.dataset, file.family, warehouse), one_thread():
+            recommendations = {
+                measure: recommended_for(table, measure, warehouse) for measure in protocol.measures
+            }
+    except BadInput as error:
+        return known | {"refused": str(error)}
+    kind = protocol.kind
+    skewness = kind.skewness(table.outcomes)
+    fits = Fits(table, protocol.seconds)
+    defaults = {name: fits.add(default_of(name, kind)) for name in kind.defaults}
+    tuned: dict[str, Configuration] = {}
+    for one, source in read_pool(kind.pool).items():
+        if source.startswith("pytabkit"):
+            tuned.setdefault(one.algorithm, one)
+    several = {
+        "FLAML": [fits.add(name) for name in FLAML],
+        "pytabkit": [fits.add(one) for one in tuned.values()],
+        "usual defaults": [defaults[name] for name in kind.usual],
+    }
+    return known | {
+        "rows": len(table.train),
+        "skewness": skewness,
+        "published": None if protocol.published is None else protocol.published[file.name],
+        "defaults": defaults,
+        "several": several,
+        "recommended": {
+            measure: outcome(fits, found, abs(skewness) > SKEWED)
+            for measure, found in recommendations.items()
+        },
+        "fits": fits.records,
+    }
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """What is recommended for a split."""
+
+    ours: list[Configuration]
+    stated: list[dict[str, Any]]
+    """Expected values of each of ours, in the measure that is learned."""
+    portfolio: list[Configuration]
+
+
+def recommended_for(table: Table, measure: str, warehouse: Warehouse) -> Recommended:
+    learned = table.kind.task_type.learned_measure(measure)  # which orders configurations as `measure` does
+    ours = ranked(table, learned, warehouse)
+    return Recommended(
+        [item.configuration for item in ours],
+        [{} if item.expectation is None else vars(item.expectation) for item in ours],
+        [item.configuration for item in ranked(table, learned, warehouse, "portfolio")],
+    )
+
+
+def outcome(fits: Fits, found: Recommended, is_skewed: bool) -> dict[str, Any]:
+    """What recommendations came to: keys of their fits, and measures of the average."""
+    weights = weights_of(found.ours)
+    keys = [fits.add(one) for one in found.ours]
+    average = fits.table.scorer.average([fits.scores[fits.add(one)] for one in weights], [*weights.values()])
+    return {
+        "ours": keys,
+        "stated": found.stated,
+        "averaged": fits.table.measured(average.scores),
+        "portfolio": [fits.add(one) for one in found.portfolio],
+        "untransformed": fits.add(untransformed(found.ours[0])) if is_skewed else None,
+    }
+
+
+def default_of(name: str, kind: TaskKind) -> Configuration:
+    flow = flow_for(name, kind.task_type)
+    return Configuration(flow.name, flow.default())
+
+
+def untransformed(configuration: Configuration) -> Configuration:
+    """The configuration without a transformation of the target."""
+    name = TARGET_TRANSFORMATION.name
+    if name not in configuration.values:
+        return configuration
+    return replace(configuration, values={**configuration.values, name: TARGET_TRANSFORMATION.default})
+
+
+class Fits:
+    """Fits of candidates on one split, each done once.
+
+    `records` has, by a key of the candidate, measures on validation rows by a fit on the other training rows
+    (`validated`) and on the rows held out by a fit on all of them (`held_out`), the latter's seconds of
+    processor time, and why a fit failed.
+    """
+
+    def __init__(self, table: Table, seconds: float) -> None:
+        self.table = table
+        self.records: dict[str, dict[str, Any]] = {}
+        self.scores: dict[str, Floats] = {}
+        self._seconds = seconds
+        strata = table.scorer.strata(table.dataset.target)[table.train]
+        fit, validated = (table.train[part] for part in hold_out(strata, VALIDATED, table.seed))
+        self._validation = replace(table, train=fit, test=validated)
+
+    def add(self, candidate: Candidate) -> str:
+        """Fit a candidate unless it was fitted before; returns its key."""
+        key = candidate if isinstance(candidate, str) else repr(candidate)
+        if key not in self.records:
+            record: dict[str, Any] = {}
+            for name, table in (("validated", self._validation), ("held_out", self.table)):
+                trial = run_limited(
+                    fit_and_score,
+                    table,
+                    candidate,
+                    seconds=4 * self._seconds,
+                    cpu_seconds=self._seconds,
+                    memory=MEMORY,
+                )
+                scores, took = trial.result or (table.without_model(), None)
+                record |= {name: table.measured(scores), "seconds": took}
+                if trial.message is not None:
+                    record["failed"] = trial.message
+            self.records[key], self.scores[key] = record, scores
+        return key
+
+
+if __name__ == "__main__":
+    main()
