@@ -130,6 +130,7 @@ def _parameters(
     from ingest.flows.boosters import OBJECTIVES, Booster, BoosterRegressor
     from ingest.flows.gaussian_process import GaussianProcess
     from ingest.flows.lenient import Lenient
+    from ingest.flows.margins import by_root_of_columns
 
     complete = flow.current(values)
     prepared = {*_PREPARED, *(own.name for own in flow.further)}
@@ -139,7 +140,9 @@ def _parameters(
         estimator = estimator.regressor
     if isinstance(estimator, GaussianProcess):  # whose kernel is an object
         return "sklearn.gaussian_process.GaussianProcessRegressor", {"normalize_y": True}, [*complete]
+    is_of_mean_distances = False
     if isinstance(estimator, Pipeline):  # which only prepares numbers before it
+        is_of_mean_distances = estimator[0].func is by_root_of_columns
         estimator = estimator[-1]
     if isinstance(estimator, Lenient):
         estimator = estimator.estimator
@@ -164,6 +167,9 @@ def _parameters(
         said = {*usual} - _NOT_TUNED
         said |= {"hidden_layers", "hidden_units"} if "hidden_layer_sizes" in usual else set()
         said |= {"error_weighting"} if path.endswith(".AdaBoostRegressor") else set()  # its `loss`
+    if is_of_mean_distances:  # for the estimator itself, gamma depends on the number of columns
+        del found["gamma"]
+        said.remove("gamma")
     return path, found, [name for name in complete if name not in said]
 
 
