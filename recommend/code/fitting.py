@@ -409,7 +409,7 @@ def _booster(fitting: Fitting, booster: Booster) -> Call:
         fitting.arguments["sample_weight"] = _weights(fitting)
     labels = fitting.dataset.target.to_numpy()
     # Of classes with fewer rows than that none is held out; numbers are one class.
-    strata, source = (labels, "y") if of_classes else (np.zeros(len(labels)), "np.zeros(len(y))")
+    strata, source = (labels, "y") if of_classes else (np.zeros(len(labels)), "0 * y")
     if booster.early_stopping and len(hold_out(strata, 5, booster.seed)[1]):
         every = "round(min(max(5, len(y) / 500), 20))"
         fitting.say(f"train, valid = hold_out({source}, {every}, SEED)")
