@@ -3,7 +3,8 @@
 FLAML searches fewer hyperparameters than the flows here have, under names and in ranges of its own, which
 depend on the number of rows that it fits on. A point names every hyperparameter that the estimator searches,
 with the flow's fixed value where the flow does not vary it. Hyperparameters that a point lacks, and values
-moved into FLAML's range, are listed beside it.
+moved into FLAML's range, are listed beside it. An estimator is the same for classes and for numbers: FLAML's
+`task` says which of them it predicts.
 
 Estimators and ranges: `search_space` of the estimators of FLAML 2.5 to 2.7, whose tests are ours, too.
 """
@@ -29,7 +30,13 @@ PATIENCE = 20
 """Rounds without progress after which boosters here stop early."""
 _BINS = {"log_max_bin": 8}  # 255 bins, which is what boosters have by themselves
 _PENALTY = 2**-10  # the least that FLAML knows; it stands for none
-_PREPARED: dict[str, Value] = {"imputation": "median"}  # what FLAML does to all data
+_ALL: dict[str, Value] = {
+    "imputation": "median",  # which FLAML does to all data
+    "class_weight": "none",
+    "target_transformation": "none",
+    "loss": "squared",
+}
+"""Ours -> the value that every estimator has without being told; a loss that FLAML searches is said."""
 
 Range = tuple[float, float]
 
@@ -69,7 +76,7 @@ def flaml_point(configuration: Configuration, rows: int | None, n_features: int 
         rows: given to FLAML's `fit`; None = unknown, so many that they limit nothing.
         n_features: of the dataset; None = unknown.
     """
-    translate = _ESTIMATORS.get(configuration.algorithm)
+    translate = _ESTIMATORS.get(configuration.algorithm.removesuffix("_regressor"))
     if translate is None:
         return None
     size = _Size(MOST if rows is None else max(int(FIT_SHARE * rows), 1), n_features)
@@ -77,7 +84,7 @@ def flaml_point(configuration: Configuration, rows: int | None, n_features: int 
     meant = translate(dict(values), size)
     if meant is None:
         return None
-    implied = _PREPARED | meant.implied
+    implied = _ALL | meant.implied
     within = {name: _within(value, meant.ranges.get(name)) for name, value in meant.values.items()}
     return FlamlPoint(
         meant.estimator,
@@ -127,7 +134,6 @@ def _lightgbm(values: dict[str, Any], size: _Size) -> _Meant:
             "subsample": 1.0,
             "extra_trees": False,
             "cat_smooth": 10.0,
-            "class_weight": "none",
             "early_stopping": False,
         },
         _BOOSTING | {"n_estimators": size.trees, "num_leaves": size.trees, "min_child_samples": (2, 128)},
@@ -156,7 +162,6 @@ def _xgboost(values: dict[str, Any], size: _Size) -> _Meant:
         {
             "grow_policy": "lossguide" if by_leaves else "depthwise",
             "colsample_bynode": 1.0,
-            "class_weight": "none",
             "early_stopping": False,
         },
         _BOOSTING
@@ -189,7 +194,9 @@ def _catboost(values: dict[str, Any], size: _Size) -> _Meant:
             "rsm": 1.0,
             "max_ctr_complexity": 4,
             "one_hot_max_size": 2,
-            "class_weight": "none",
+            "random_strength": 1.0,
+            "subsample": 0.8,
+            **({"leaf_estimation_iterations": 1} if "loss" in values else {}),  # of numbers, not of classes
         },
         {"early_stopping_rounds": (10, longest), "learning_rate": (0.005, 0.2)},
     )
@@ -197,7 +204,8 @@ def _catboost(values: dict[str, Any], size: _Size) -> _Meant:
 
 def _forest(estimator: str, *, bootstrap: bool) -> Callable[[dict[str, Any], _Size], _Meant]:
     def translate(values: dict[str, Any], size: _Size) -> _Meant:
-        share = 0.1 if size.n_features is None else min(0.1, size.n_features**-0.5)
+        criterion = {name: value for name, value in values.items() if name == "criterion"}  # of classes
+        share = 0.1 if size.n_features is None or not criterion else min(0.1, size.n_features**-0.5)
         return _Meant(
             estimator,
             {
@@ -205,14 +213,13 @@ def _forest(estimator: str, *, bootstrap: bool) -> Callable[[dict[str, Any], _Si
                 "max_features": values["max_features"],
                 # A tree whose leaves have so many rows has no more of them than this.
                 "max_leaves": size.rows // values["min_samples_leaf"],
-                "criterion": values["criterion"],
+                **criterion,
             },
             ("max_features", "criterion"),
             {
                 "bootstrap": bootstrap,
                 "min_samples_leaf": 1,
                 "min_samples_split": 2,
-                "class_weight": "none",
             },
             {
                 "n_estimators": (4, max(5, min(2048, size.rows)) - 1),
@@ -238,7 +245,6 @@ def _hist_gradient_boosting(values: dict[str, Any], size: _Size) -> _Meant:
         ("max_iter", "max_leaf_nodes", "min_samples_leaf", "learning_rate", "l2_regularization"),
         {
             "max_features": 1.0,
-            "class_weight": "none",
             "early_stopping": size.rows > 10_000,  # as scikit-learn decides by itself
         },
         {
@@ -260,7 +266,7 @@ def _logistic_regression(values: dict[str, Any], _: _Size) -> _Meant | None:
         estimator,
         {"C": values["C"]},
         ("C", "l1_ratio"),
-        {"tol": 1e-4, "class_weight": "none"},
+        {"tol": 1e-4},
         {"C": (0.03125, 32768.0)},
     )
 
@@ -291,8 +297,18 @@ def _sgd(values: dict[str, Any], _: _Size) -> _Meant:
             "average": values["average"],
         },
         ("loss", "alpha", "l1_ratio", "average"),
-        {"tol": 1e-4, "class_weight": "none"},
+        {"tol": 1e-4},
         {"alpha": (1e-7, 0.1)},
+    )
+
+
+def _elastic_net(values: dict[str, Any], _: _Size) -> _Meant:
+    return _Meant(
+        "enet",
+        {"alpha": values["alpha"], "l1_ratio": values["l1_ratio"], "selection": "cyclic"},
+        ("alpha", "l1_ratio"),  # of a target with variance 1: see `recommend/interop.md`
+        {},
+        {},
     )
 
 
@@ -313,4 +329,6 @@ _ESTIMATORS: dict[str, Callable[[dict[str, Any], _Size], _Meant | None]] = {
     "logistic_regression": _logistic_regression,
     "k_nearest_neighbors": _k_nearest_neighbors,
     "sgd": _sgd,
+    "elastic_net": _elastic_net,
 }
+"""Flow, without the ending `_regressor` -> its translation."""

@@ -2,7 +2,8 @@
 
 An estimator is named by the path that it is imported by, and its parameters are its own: they are read off
 the estimator that the flow builds. Imputation, encoding and scaling are not among them, since in
-scikit-learn they are steps before it; what else it can't be told is said.
+scikit-learn they are steps before it, nor is the transformation of a target, which is around it; what else it
+can't be told is said. Penalties and tolerances of regressors are those of a target with variance 1.
 
 Values are JSON values. A distribution is a list `[name, argument, ...]`, which `frozen` makes of SciPy; a
 range of whole numbers on a logarithmic scale, which SciPy does not have, is an object `{"values": [...]}`,
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ingest.flows import Flow
-from ingest.flows.base import TARGET_TRANSFORMATION, Make
+from ingest.flows.base import CLASS_WEIGHT, LOSS, TARGET_TRANSFORMATION, Make
 from warehouse.vocabulary.parameters import Choice, Number, Value
 from warehouse.vocabulary.searched_flow import SearchedFlow
 
@@ -55,10 +56,15 @@ def sklearn_distributions(flow: SearchedFlow) -> dict[str, Any] | None:
     if not isinstance(flow, Flow):
         return None
     path, default, _ = _parameters(flow, {own.name: own.default for own in flow.hyperparameters}, full=True)
-    distributions: dict[str, Any] = {
-        own.name: _distribution(own) for own in flow.hyperparameters if own.name in default
-    }
-    said = set(distributions)
+    distributions: dict[str, Any] = {}
+    said = set()
+    for own in flow.hyperparameters:
+        if isinstance(own, Choice) and default.get(own.name) != own.default:
+            found = _named_otherwise(flow, own)
+        else:
+            found = {own.name: _distribution(own)} if own.name in default else {}
+        distributions |= found
+        said |= {own.name} if found else set()
     numbers = {own.name: own for own in flow.hyperparameters if isinstance(own, Number)}
     if "hidden_layer_sizes" in default:
         layers, units = numbers["hidden_layers"], numbers["hidden_units"]
@@ -84,10 +90,21 @@ def frozen(distribution: Any) -> Any:
     return getattr(scipy.stats, kind)(*arguments)
 
 
+def _named_otherwise(flow: Flow, own: Choice) -> dict[str, Any]:
+    """The parameter of the estimator that a choice under another name, or of other words, comes to."""
+    if own.name in flow.decisions:
+        return {}
+    first, *others = [_parameters(flow, {own.name: choice}, full=True)[1] for choice in own.choices]
+    for name, value in first.items():
+        values = [value, *(one.get(name) for one in others)]
+        if any(value != another for another in values):
+            return {name: {"values": values}}
+    return {}
+
+
 def _distribution(own: Number | Choice) -> Any:
     if isinstance(own, Choice):
-        is_weight = own.name == "class_weight"
-        return {"values": [None if is_weight and choice == "none" else choice for choice in own.choices]}
+        return {"values": list(own.choices)}
     if own.is_whole:
         return {"values": _steps(own)} if own.log else ["randint", own.low, own.high + 1]
     return ["loguniform", own.low, own.high] if own.log else ["uniform", own.low, own.high - own.low]
@@ -111,7 +128,9 @@ def _parameters(
     from sklearn.pipeline import Pipeline
 
     from ingest.flows.boosters import OBJECTIVES, Booster, BoosterRegressor
+    from ingest.flows.gaussian_process import GaussianProcess
     from ingest.flows.lenient import Lenient
+    from ingest.flows.margins import by_root_of_columns
 
     complete = flow.current(values)
     prepared = {*_PREPARED, *(own.name for own in flow.further)}
@@ -119,22 +138,24 @@ def _parameters(
     estimator: Any = flow.estimator(Make(tuned, seed=0, n_categorical=0))
     if isinstance(estimator, TransformedTargetRegressor):
         estimator = estimator.regressor
+    if isinstance(estimator, GaussianProcess):  # whose kernel is an object
+        return "sklearn.gaussian_process.GaussianProcessRegressor", {"normalize_y": True}, [*complete]
+    is_of_mean_distances = False
     if isinstance(estimator, Pipeline):  # which only prepares numbers before it
+        is_of_mean_distances = estimator[0].func is by_root_of_columns
         estimator = estimator[-1]
     if isinstance(estimator, Lenient):
         estimator = estimator.estimator
     if isinstance(estimator, Booster):
         library = estimator.library
         path, found = f"{library}.{estimator.CLASSES[library]}", dict(estimator.settings)
+        said = {*found} if estimator.early_stopping else {*found, "early_stopping"}
         if isinstance(estimator, BoosterRegressor):
-            said = {*found, "loss"}
             found |= OBJECTIVES[library][estimator.loss]
-        else:
-            weights = _BALANCED.get(library, {})
-            said = {*found, "class_weight"} if weights or not estimator.balanced else {*found}
-            found |= weights if estimator.balanced else {}
-        if not estimator.early_stopping:
-            said.add("early_stopping")
+            said.add(LOSS.name)
+        elif library in _BALANCED or not estimator.balanced:
+            found |= _BALANCED[library] if estimator.balanced else {}
+            said.add(CLASS_WEIGHT.name)
     else:
         path = _path(type(estimator))
         usual = type(estimator)().get_params(deep=False)
@@ -145,6 +166,10 @@ def _parameters(
         }
         said = {*usual} - _NOT_TUNED
         said |= {"hidden_layers", "hidden_units"} if "hidden_layer_sizes" in usual else set()
+        said |= {"error_weighting"} if path.endswith(".AdaBoostRegressor") else set()  # its `loss`
+    if is_of_mean_distances:  # for the estimator itself, gamma depends on the number of columns
+        del found["gamma"]
+        said.remove("gamma")
     return path, found, [name for name in complete if name not in said]
 
 

@@ -29,7 +29,7 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from ingest.flows import find_flow
+from ingest.flows import find_flow, flow_for
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.bo.candidates import Candidate, SpaceCandidates
@@ -254,7 +254,7 @@ def headstart_sampler(
     flows: Sequence[str],
     *,
     warehouse: Warehouse | None = None,
-    measure: str = "predictive_accuracy",
+    measure: str | None = None,
     surrogate: str = DEFAULT_SURROGATE,
     starts: int = 3,
     seed: int = 0,
@@ -265,9 +265,11 @@ def headstart_sampler(
 
     Args:
         dataset: what the objective scores configurations on.
-        flows: names of the flows to search, also of those that Headstart does not build.
+        flows: names of the flows to search, also of those that Headstart does not build; `lightgbm` is the
+            regressor where the target is numeric.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
-        measure: what the objective returns, or what comes closest to it.
+        measure: what the objective returns, or what comes closest to it; None = the usual one of the
+            dataset's task type.
         surrogate: a name of `recommend.bo.surrogates.all_surrogates`.
         starts: how many configurations to start with.
 
@@ -282,10 +284,16 @@ def headstart_sampler(
         warehouse=warehouse,
         top=max(starts, 1),
         flows=flows,
-        measure=measure,
+        measure=measure or dataset.task_type.default_measure,
         metalearner=method.learner or DEFAULT_LEARNER,
     )
-    space = Space([_flow_of(name, warehouse, found.measure) for name in flows], n_features=n_features)
+    learned = dataset.task_type.learned_measure(found.measure)
+    searched = [
+        # Of flows that Headstart builds no runs are needed.
+        flow_for(name, dataset.task_type) if find_flow(name) else _run_flow(name, warehouse, learned)
+        for name in flows
+    ]
+    space = Space(searched, n_features=n_features)
     known = space.examples(seed)
     model = method.new(SurrogateInputs(known, found.metafeatures, found.model.fitted))
     first = configurations_of(found.document())[:starts]
@@ -293,9 +301,8 @@ def headstart_sampler(
     return HeadstartSampler(space, model, starts=in_numbers, seed=seed)
 
 
-def _flow_of(name: str, warehouse: Warehouse, measure: str) -> SearchedFlow:
-    if (flow := find_flow(name)) is not None:  # then no runs are needed
-        return flow
+def _run_flow(name: str, warehouse: Warehouse, measure: str) -> SearchedFlow:
+    """A flow that Headstart does not build, with the space of its runs."""
     runs = warehouse.run_table(name, measure)
     return runs.searched_flow(str(runs.configurations.algorithms.iloc[0]))
 

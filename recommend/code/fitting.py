@@ -27,7 +27,7 @@ from ingest.flows.boosters import OBJECTIVES, PATIENCE, Booster, BoosterClassifi
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
 from ingest.flows.gaussian_process import SMOOTHNESS, GaussianProcess
 from ingest.flows.lenient import Lenient
-from ingest.flows.margins import in_single_precision
+from ingest.flows.margins import by_root_of_columns, in_single_precision
 from ingest.flows.preprocessing import as_text, category_columns
 from ingest.flows.target import SignedLog
 from ingest.flows.terms import vectorizer
@@ -168,7 +168,7 @@ def find_fitting(
     )
     fitting.imports["Pipeline"] = "sklearn.pipeline"
     columns = _columns(fitting, steps["preprocessing"])
-    if len(steps) == 2 and balancing is None and not isinstance(estimator, _BY_STEPS):
+    if len(steps) == 2 and balancing is None and not _is_fitted_by_steps(estimator):
         parts = [("columns", columns), (last, _estimator(fitting, estimator))]
         fitting.add(Call("Pipeline", [parts]), before="model = ")
         if not fitting.can_be_averaged and min(dataset.target.value_counts()) >= LEAST_OF_CLASS:
@@ -322,6 +322,18 @@ _BY_STEPS = (Booster, GaussianProcess)
 """Classes of ours that a script can't fit in one expression."""
 
 
+def _is_fitted_by_steps(estimator: Any) -> bool:
+    """Whether a script has to fit the columns first: the estimator depends on their matrix."""
+    if isinstance(estimator, TransformedTargetRegressor):
+        return _is_fitted_by_steps(estimator.regressor)
+    return isinstance(estimator, _BY_STEPS) or _preparation(estimator) is by_root_of_columns
+
+
+def _preparation(estimator: Any) -> Any:
+    """The function that a pipeline of ours applies to the matrix; None where it is no pipeline."""
+    return estimator.steps[0][1].func if isinstance(estimator, Pipeline) else None
+
+
 def _estimator(fitting: Fitting, estimator: Any) -> Call:
     """The call that makes a classifier or regressor; adds the lines before it."""
     if isinstance(estimator, Booster):
@@ -332,21 +344,21 @@ def _estimator(fitting: Fitting, estimator: Any) -> Call:
         inner = estimator.regressor
         transformer = _target_transformer(fitting, estimator.transformer, inner)
         return _turned_back(fitting, _estimator(fitting, inner), transformer)
-    if _in_single_precision(estimator):
+    if isinstance(estimator, Pipeline):
         fitting.imports |= {
             "FunctionTransformer": "sklearn.preprocessing",
             "make_pipeline": "sklearn.pipeline",
         }
-        halved = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
-        return Call("make_pipeline", [halved, _estimator(fitting, estimator.steps[1][1])])
+        if _preparation(estimator) is in_single_precision:
+            prepared = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
+        else:
+            fitting.imports["methodcaller"] = "operator"
+            root = Call("methodcaller", ["__truediv__", Raw("np.sqrt(matrix.shape[1])")])
+            prepared = Call("FunctionTransformer", [root])
+        return Call("make_pipeline", [prepared, _estimator(fitting, estimator.steps[1][1])])
     if isinstance(estimator, Lenient):
         estimator = estimator.adapted(fitting.dataset.target.to_numpy())
     return fitting.imports.call(estimator)
-
-
-def _in_single_precision(estimator: Any) -> bool:
-    """Whether its matrix has half the digits."""
-    return isinstance(estimator, Pipeline) and estimator.steps[0][1].func is in_single_precision
 
 
 def _target_transformer(fitting: Fitting, transformer: Any, regressor: Any) -> Call:
@@ -358,7 +370,8 @@ def _target_transformer(fitting: Fitting, transformer: Any, regressor: Any) -> C
         made = fitting.imports.call(transformer, n_quantiles=most)
     else:
         made = fitting.imports.call(transformer)
-    if not _in_single_precision(regressor) and getattr(regressor, "library", None) != "xgboost":
+    halves = _preparation(regressor) is in_single_precision or getattr(regressor, "library", "") == "xgboost"
+    if not halves:
         return made
     # Predictions have half the digits: they get all of them before they are turned back.
     fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "make_pipeline": "sklearn.pipeline"}
@@ -396,7 +409,7 @@ def _booster(fitting: Fitting, booster: Booster) -> Call:
         fitting.arguments["sample_weight"] = _weights(fitting)
     labels = fitting.dataset.target.to_numpy()
     # Of classes with fewer rows than that none is held out; numbers are one class.
-    strata, source = (labels, "y") if of_classes else (np.zeros(len(labels)), "np.zeros(len(y))")
+    strata, source = (labels, "y") if of_classes else (np.zeros(len(labels)), "0 * y")
     if booster.early_stopping and len(hold_out(strata, 5, booster.seed)[1]):
         every = "round(min(max(5, len(y) / 500), 20))"
         fitting.say(f"train, valid = hold_out({source}, {every}, SEED)")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ingest.flows import get_flow, with_preprocessing
+from ingest.flows import flows_of, get_flow, with_preprocessing
 from recommend.export import (
     EXPORTS,
     configurations_of,
@@ -26,6 +26,7 @@ from recommend.space import Space
 from warehouse.support.errors import BadInput, MissingPackage
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Number
+from warehouse.vocabulary.task_types import REGRESSION
 
 FOREST = "random_forest"
 SVM_VALUES = get_flow("svm").default() | {"C": 2.5, "gamma": 0.25, "shrinking": False, "imputation": "mean"}
@@ -393,3 +394,12 @@ def test_optuna_prunes_a_forbidden_combination(optuna: Any) -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     study.optimize(objective, n_trials=60)
     assert {trial.state.name for trial in study.trials} == {"COMPLETE", "PRUNED"}
+
+
+@pytest.mark.parametrize("name", flows_of(REGRESSION))
+def test_every_tool_takes_the_seeds_of_a_regressor(optuna: Any, name: str) -> None:  # noqa: ARG001
+    flow = get_flow(name)
+    seeds = [seed(name, flow.default()), seed(name, flow.default() | {"target_transformation": "log1p"}, 2)]
+    for tool in set(EXPORTS) - {"flaml"}:  # which has not all of them: `test_flaml_points`
+        json.dumps(export_document(seeds, tool), allow_nan=False)
+    assert configurations_of(seeds)[1].values["target_transformation"] == "log1p"

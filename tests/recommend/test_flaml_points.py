@@ -9,6 +9,7 @@ from ingest.flows import get_flow
 from recommend.flaml_points import FIT_SHARE, flaml_point
 from recommend.space import Space
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 
 def default(flow: str, **values: Any) -> Configuration:
@@ -31,6 +32,21 @@ def test_lightgbm_keeps_its_names_and_says_what_it_loses() -> None:
     }
     assert point.left_out == ("subsample=0.7",)
     assert point.moved == ()
+
+
+def test_a_regressor_starts_the_same_estimator_and_says_what_that_can_not_do() -> None:
+    of_numbers = flaml_point(default("lightgbm_regressor", num_leaves=40), rows=1000, n_features=5)
+    of_classes = flaml_point(default("lightgbm", num_leaves=40), rows=1000, n_features=5)
+    assert of_numbers == of_classes
+    lacking = default("catboost_regressor", loss="absolute", target_transformation="log1p")
+    point = flaml_point(lacking, rows=1000, n_features=5)
+    assert point is not None
+    assert set(point.left_out) >= {"loss='absolute'", "target_transformation='log1p'"}
+
+
+@pytest.mark.parametrize("flow", ["ridge", "additive", "kernel_ridge", "gaussian_process", "svm_regressor"])
+def test_regressors_that_flaml_does_not_have_are_no_points(flow: str) -> None:
+    assert flaml_point(default(flow), rows=1000, n_features=5) is None
 
 
 @pytest.mark.parametrize(
@@ -69,6 +85,14 @@ FLOWS = (
     "logistic_regression",
     "k_nearest_neighbors",
     "sgd",
+    "lightgbm_regressor",
+    "xgboost_regressor",
+    "catboost_regressor",
+    "hist_gradient_boosting_regressor",
+    "random_forest_regressor",
+    "extra_trees_regressor",
+    "k_nearest_neighbors_regressor",
+    "elastic_net",
 )
 
 
@@ -77,7 +101,8 @@ FLOWS = (
 def test_flaml_starts_from_every_point(flow: str, rows: int, features: int) -> None:
     """FLAML itself finds nothing that it would have to leave out of a point, or to add to it."""
     state = pytest.importorskip("flaml.automl.state")
-    task = pytest.importorskip("flaml.automl.task.factory").task_factory("binary")
+    name = {CLASSIFICATION: "binary", REGRESSION: "regression"}[get_flow(flow).task_type]
+    task = pytest.importorskip("flaml.automl.task.factory").task_factory(name)
     space = Space([get_flow(flow)])
     for configuration in space.decoded(space.sample(20, np.random.default_rng(0))):
         point = flaml_point(configuration, rows, features)

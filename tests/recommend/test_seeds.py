@@ -3,9 +3,16 @@
 import json
 from pathlib import Path
 
+import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 
-from recommend.seeds import SCHEMA, read_seeds, write_seeds
+import recommend
+from ingest.flows import FLOWS, get_flow
+from ingest.reading.datasets import load_dataset
+from recommend.ranking.target_kinds import target_kind
+from recommend.seeds import SCHEMA, build_pipeline, read_seeds, write_seeds
 from warehouse.support.errors import BadInput, Unwritable
 
 
@@ -43,3 +50,29 @@ def test_foreign_seeds_are_refused_in_one_line(tmp_path: Path, content: str | No
     with pytest.raises(BadInput, match=reason) as caught:
         read_seeds(path)
     assert "\n" not in str(caught.value)
+
+
+FRAME = pd.DataFrame({"a": np.arange(60.0) % 7, "b": np.arange(60.0) % 11})
+TARGETS = {"classes": np.tile(["no", "yes"], 30), "numbers": np.arange(60) / 7}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_the_schema_has_the_facts_of_either_target(kind: str) -> None:
+    schema = json.loads(Path(recommend.__file__).with_name("seeds.schema.json").read_text(encoding="utf-8"))
+    facts = target_kind(load_dataset(FRAME.assign(y=TARGETS[kind]), target="y")).facts()
+    dataset = {"name": "n", "source": "s", "content_hash": "0", "rows": 60, "features": 2, "target": "y"}
+    validator = jsonschema.Draft202012Validator(schema["properties"]["dataset"])
+    assert validator.is_valid({**dataset, "metafeatures": {}, **facts})
+    assert not validator.is_valid({**dataset, "metafeatures": {}})
+
+
+@pytest.mark.parametrize("name", ["svm", "svm_regressor", "gaussian_process"])
+def test_a_pipeline_of_classes_gives_probabilities_and_one_of_numbers_is_as_it_is(name: str) -> None:
+    kind = "numbers" if FLOWS[name].task_type.words == "regression" else "classes"
+    dataset = load_dataset(FRAME.assign(y=TARGETS[kind]), target="y")
+    pipeline = build_pipeline({"flow": f"headstart:{name}", "hyperparameters": {}}, dataset)
+    assert hasattr(pipeline, "predict_proba") == (kind == "classes")
+    if kind == "numbers":
+        fitted = pipeline.fit(dataset.features, dataset.target)
+        own = get_flow(name).pipeline({}, dataset.roles).fit(dataset.features, dataset.target)
+        np.testing.assert_array_equal(fitted.predict(dataset.features), own.predict(dataset.features))

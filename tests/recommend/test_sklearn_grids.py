@@ -35,6 +35,13 @@ def test_a_grid_has_the_parameters_that_are_not_the_estimators_defaults() -> Non
         ("lightgbm", {"early_stopping": True}, ["early_stopping"]),
         ("adaboost", {"max_depth": 3}, ["algorithm", "imputation", "max_depth"]),
         ("mlp", {"hidden_layers": 2}, ["imputation", "scaling"]),
+        ("lightgbm_regressor", {"loss": "absolute"}, ["target_transformation"]),
+        (
+            "gaussian_process",
+            {},
+            ["imputation", "kernel", "length_scales", "scaling", "target_transformation"],
+        ),
+        ("additive", {"knots": 4}, ["imputation", "knots", "scaling", "target_transformation"]),
     ],
 )
 def test_a_grid_says_what_it_leaves_out(flow: str, values: dict[str, object], left_out: list[str]) -> None:
