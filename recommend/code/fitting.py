@@ -63,7 +63,7 @@ class Fitting:
     few: list[str] = field(default_factory=list)
     many: list[str] = field(default_factory=list)
     """Categorical columns by how they are encoded, where some become indicators and some do not."""
-    classes_as_numbers: bool = False
+    labels_as_numbers: bool = False
     can_be_averaged: bool = True
     """Whether it predicts numbers or probabilities."""
     in_part: bool = False
@@ -120,10 +120,10 @@ def find_ensemble(
         average.imports |= fitting.imports
         average.few, average.many = fitting.few or average.few, fitting.many or average.many
     average.imports |= {"FrozenEstimator": "sklearn.frozen", voting.function: "sklearn.ensemble"}
-    if any(fitting.classes_as_numbers for fitting in fittings):
+    if any(fitting.labels_as_numbers for fitting in fittings):
         average.say("codes = np.unique(y, return_inverse=True)[1]")
     calls = [
-        Raw(f"fit_{name}(X, {'codes' if fitting.classes_as_numbers else 'y'})")
+        Raw(f"fit_{name}(X, {'codes' if fitting.labels_as_numbers else 'y'})")
         for name, fitting in average.members.items()
     ]
     average.say("# A frozen estimator is fitted already, and stays as it is.")
@@ -161,7 +161,7 @@ def find_fitting(
     library = estimator.library if isinstance(estimator, Booster) else None
     fitting = Fitting(
         dataset,
-        classes_as_numbers=isinstance(estimator, BoosterClassifier) and library in _TAKE_NUMBERS,
+        labels_as_numbers=isinstance(estimator, BoosterClassifier) and library in _TAKE_NUMBERS,
         can_be_averaged=hasattr(pipeline, "predict_proba") or is_regressor(pipeline),
         takes_frames=takes_frames,
         of_frame=library == "catboost" and estimator.n_categorical > 0,
@@ -415,7 +415,7 @@ def _booster(fitting: Fitting, booster: Booster) -> Call:
         fitting.say(f"train, valid = hold_out({source}, {every}, SEED)")
         fitting.in_part = True
         # LightGBM takes labels as they are, but not those of `eval_y`.
-        fitting.classes_as_numbers = of_classes
+        fitting.labels_as_numbers = of_classes
         if balanced:
             fitting.arguments["sample_weight"] = Raw("weights[train]")
     name = booster.CLASSES[booster.library]

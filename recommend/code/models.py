@@ -66,7 +66,7 @@ def plain_model(members: Mapping[Configuration, float], dataset: Dataset, *, see
     names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
     exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
     target = target_code(dataset).values(dataset)
-    if not fitting.classes_as_numbers:
+    if not fitting.labels_as_numbers:
         model: Plain = names["fit"](dataset.features, target)
         return model
     numbered = names["fit"](dataset.features, np.unique(target, return_inverse=True)[1])

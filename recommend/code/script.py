@@ -194,7 +194,7 @@ def _head(
         """
     )
     saved = "A saved model (joblib.load) takes what features(read(FILE)) returns"
-    saved += ", and answers with places in CLASSES." if fitting.classes_as_numbers else "."
+    saved += ", and answers with places in CLASSES." if fitting.labels_as_numbers else "."
     paragraphs = [
         _wrapped(title),
         "\n".join(map(_wrapped, (facts, plain(origin.choice), plain(origin.expected)))),

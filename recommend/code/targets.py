@@ -94,15 +94,15 @@ class ClassCode:
         return int(min(dataset.target.value_counts()))
 
     def outcomes(self, fitting: Fitting) -> str:
-        if fitting.classes_as_numbers:
+        if fitting.labels_as_numbers:
             return "pd.Index(CLASSES).get_indexer(labels[known])"
         return "labels[known].to_numpy(dtype=object)"
 
     def predicted(self, fitting: Fitting) -> tuple[str, list[str]]:
         labels = "model.predict(X)"
-        if fitting.classes_as_numbers:
+        if fitting.labels_as_numbers:
             labels = "pd.Index(CLASSES)[model.predict(X).ravel()]"
-        names = "CLASSES" if fitting.classes_as_numbers else "model.classes_"
+        names = "CLASSES" if fitting.labels_as_numbers else "model.classes_"
         lines = [f'table = pd.DataFrame({{"prediction": {labels}}})']
         if not fitting.can_be_averaged:
             return "The predicted classes, by row.", lines

@@ -57,20 +57,20 @@ class Sign:
 
 def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
     """Candidates for a column to split by: at most one time and one group."""
-    classes, alike = scorer_of(dataset).strata(dataset.target), target_kind(dataset).alike
-    chance = float((np.bincount(classes) ** 2).sum() / len(classes) ** 2)
+    strata, alike = scorer_of(dataset).strata(dataset.target), target_kind(dataset).alike
+    chance = float((np.bincount(strata) ** 2).sum() / len(strata) ** 2)
     columns = {str(name): column for name, column in dataset.features.items()}
     words = {name: _words(name) for name in columns}
     times, named, others = [], [], []
     for name, column in columns.items():
         role, last = dataset.roles[name], ["", *words[name]][-1]
         if role is Role.date or (last in _TIMES and pd.api.types.is_numeric_dtype(column.dtype)):
-            times.append(_time(column, name, words[name], classes, chance, alike))
+            times.append(_time(column, name, words[name], strata, chance, alike))
         elif last in _GROUPS:
             named.append(_named_group(column, name))
         elif role not in (Role.constant, Role.text):
             others.append((column, name))
-    groups = named if any(named) else [_block(*other, classes, chance, alike) for other in others]
+    groups = named if any(named) else [_block(*other, strata, chance, alike) for other in others]
     for signs in (times, groups):
         yield from sorted(filter(None, signs), key=lambda sign: -sign.strength)[:1]
 
@@ -90,7 +90,7 @@ def in_words(dataset: Dataset) -> list[str]:
 
 
 def _time(
-    column: pd.Series, name: str, words: list[str], classes: Positions, chance: float, alike: str
+    column: pd.Series, name: str, words: list[str], strata: Positions, chance: float, alike: str
 ) -> Sign | None:
     """The sign of a time: rows are in its order, or (for dates) neighbours in time share their class."""
     is_date = pd.api.types.is_datetime64_dtype(column.dtype)
@@ -105,7 +105,7 @@ def _time(
         return Sign(by, f"each row has its {name!r}", 2.0)
     if is_date:
         order = np.argsort(values, kind="stable")
-        agrees = float((classes[order][1:] == classes[order][:-1]).mean())
+        agrees = float((strata[order][1:] == strata[order][:-1]).mean())
         if values[order[0]] != values[order[-1]] and _is_beyond(agrees, chance, len(order)):
             seen = f"rows of nearly the same {name!r} have {alike} ({agrees:.0%} of them, by chance"
             return Sign(by, f"{seen} {chance:.0%})", agrees)
@@ -121,7 +121,7 @@ def _named_group(column: pd.Series, name: str) -> Sign | None:
     return Sign(SplitBy("group", name), seen, float(_in_blocks(_values(column))))
 
 
-def _block(column: pd.Series, name: str, classes: Positions, chance: float, alike: str) -> Sign | None:
+def _block(column: pd.Series, name: str, strata: Positions, chance: float, alike: str) -> Sign | None:
     """The sign of blocks of equal values whose rows share their class more often than neighbours do."""
     values = _values(column)
     if not _in_blocks(values[:_HEAD]) or not _in_blocks(values) or column.hasnans:
@@ -131,8 +131,8 @@ def _block(column: pd.Series, name: str, classes: Positions, chance: float, alik
     n, m = len(codes), len(different)
     if not (m >= FEWEST_GROUPS and 2 * m <= n <= _UNNAMED_ROWS * m):
         return None
-    counts = np.zeros((m, int(classes.max()) + 1))
-    np.add.at(counts, (codes, classes), 1)
+    counts = np.zeros((m, int(strata.max()) + 1))
+    np.add.at(counts, (codes, strata), 1)
     within = _agreement_within(counts)
     if not _is_beyond(within, chance, n - m):
         return None
