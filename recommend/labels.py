@@ -51,7 +51,7 @@ def numbers_of(y: Any) -> Floats:
         ValueError: one is missing, infinite or no number, or all are equal.
     """
     if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
-        y = pd.DataFrame(y).to_numpy(np.float64, na_value=np.nan)
+        y = y.to_numpy(np.float64, na_value=np.nan)
     numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=1, input_name="y")
     numbers = column_or_1d(numbers, warn=True)
     if len(numbers) > 1 and np.ptp(numbers) == 0:
@@ -64,10 +64,10 @@ def _refuse_missing(y: Any) -> None:
         raise ValueError("Input y contains NaN: each row needs a class")
 
 
-def target_name(y: Any, columns: list[str]) -> str:
-    """The name of the labels, `class` if they have none; another one where a column has it, too."""
+def target_name(y: Any, columns: list[str], usual: str) -> str:
+    """The name of the target, `usual` if it has none; another one where a column has it, too."""
     name = getattr(y, "name", None)
-    name = "class" if name is None or str(name) in columns else str(name)
+    name = usual if name is None or str(name) in columns else str(name)
     number = 0
     while (found := f"{name}.{number}" if number else name) in columns:
         number += 1
