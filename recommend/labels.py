@@ -48,13 +48,13 @@ def numbers_of(y: Any) -> Floats:
         y: (n,) or (n, 1) numbers, as for `labels_of`.
 
     Raises:
-        ValueError: one is missing, infinite or no number, or all are equal.
+        ValueError: one is missing, infinite or no number, or there are no two different ones.
     """
     if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         y = y.to_numpy(np.float64, na_value=np.nan)
-    numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=1, input_name="y")
+    numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=2, input_name="y")
     numbers = column_or_1d(numbers, warn=True)
-    if len(numbers) > 1 and np.ptp(numbers) == 0:
+    if np.ptp(numbers) == 0:
         raise ValueError("all of y is the same number; there is nothing to learn")
     return np.asarray(numbers, np.float64)
 

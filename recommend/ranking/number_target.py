@@ -147,7 +147,8 @@ class NumberTarget:
         }
 
     def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
-        explained, low, high = (), self.number(promise.low), self.number(promise.high)
+        explained: tuple[str, ...] = ()
+        low, high = self.number(promise.low), self.number(promise.high)
         if measure == RMSE:
             value, low, high = self._explained(promise)
             explained = (value,)

@@ -73,7 +73,7 @@ class Intervals:
     axis: Axis
     lines: list[IntervalLine]
     default: float | None
-    """Expected value of the default configuration that gains refer to."""
+    """Expected value of the default of the first reference."""
     height: float
 
 

@@ -120,7 +120,7 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
     target = target_kind(result.dataset)
     columns = target.columns(result.measure)
     others = {
-        title: f"the same over {title} with its default settings"
+        title: f"gain over {title} with its default settings"
         for title in target.other_gains(result.measure, promises[0])
     }
     fits = max(map(len, _rows(result, columns | others, details=details))) <= _width()

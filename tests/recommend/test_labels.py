@@ -120,6 +120,7 @@ def test_a_column_of_numbers_is_taken_with_a_warning() -> None:
         ([1.0, np.nan], "Input y contains NaN"),
         (pd.Series([1, None], dtype="Int64"), "Input y contains NaN"),
         ([1.0, np.inf], "Input y contains infinity"),
+        ([3.5], "1 sample"),
         ([3.5] * 5, "all of y is the same number; there is nothing to learn"),
         (["much", "little"], "could not convert string to float"),
         ([[1.0, 2.0], [3.0, 4.0]], "y should be a 1d array"),
