@@ -92,6 +92,10 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     """
 
     _task_type: ClassVar[TaskType]
+    _target_name: ClassVar[str]
+    """Name of a target without one."""
+    _in_place_of_weights: ClassVar[str]
+    """What to do in place of weighting rows."""
 
     def __init__(
         self,
@@ -132,7 +136,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """
         deadline = Deadline(self.budget, time.monotonic())
         self._check_parameters()
-        _refuse_fit_parameters(unknown)
+        _refuse_fit_parameters(unknown, self._in_place_of_weights)
         validate_data(self, frame_of(X), y, skip_check_array=True)  # which refuses to do without y
         # Daemons, such as workers of multiprocessing's pools, may not have children.
         may_search = not current_process().daemon
@@ -140,7 +144,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             start_server()  # takes seconds, beside the recommendation
         frame = self._frame(X, reset=True)
         self._columns, features = Columns.read_first(frame)
-        name = target_name(y, [*self._columns.roles])
+        name = target_name(y, [*self._columns.roles], self._target_name)
         outcomes, target, shown = self._target(y, len(frame), name)
         self._table = frame.reset_index(drop=True).assign(**{name: shown})
         dataset = Dataset(
@@ -224,7 +228,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """Python source that cross-validates, fits, saves and predicts with what was fitted here.
 
         It needs pandas, scikit-learn and the libraries of the algorithms, none of our packages, and reads a
-        CSV file of the same columns and the classes: see `recommend.code`.
+        CSV file of the same columns and the target: see `recommend.code`.
 
         Raises:
             NotFittedError: it is not fitted, or comes out of a pickle.
@@ -315,6 +319,8 @@ class HeadstartClassifier(ClassifierMixin, HeadstartEstimator):  # type: ignore[
     """
 
     _task_type = CLASSIFICATION
+    _target_name = "class"
+    _in_place_of_weights = "leave it out, and set measure='balanced_accuracy' if classes should count equally"
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the most probable class of each row."""
@@ -354,6 +360,8 @@ class HeadstartRegressor(RegressorMixin, HeadstartEstimator):  # type: ignore[mi
     """
 
     _task_type = REGRESSION
+    _target_name = "target"
+    _in_place_of_weights = "leave it out"
 
     def predict(self, X: Any) -> Floats:
         """(n,) the number that is predicted for each row."""
@@ -382,12 +390,12 @@ def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
     raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure
 
 
-def _refuse_fit_parameters(unknown: dict[str, Any]) -> None:
+def _refuse_fit_parameters(unknown: dict[str, Any], in_place_of_weights: str) -> None:
     given = [name for name, value in unknown.items() if value is not None]
     if "sample_weight" in given:
         raise TypeError(
             "sample_weight is not supported, since configurations are learned from runs with equal weights; "
-            "leave it out, and set measure='balanced_accuracy' if classes should count equally"
+            f"{in_place_of_weights}"
         )
     if given:
         raise TypeError(f"fit takes X and y, not {', '.join(given)}")

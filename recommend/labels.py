@@ -48,13 +48,13 @@ def numbers_of(y: Any) -> Floats:
         y: (n,) or (n, 1) numbers, as for `labels_of`.
 
     Raises:
-        ValueError: one is missing, infinite or no number, or all are equal.
+        ValueError: one is missing, infinite or no number, or there are no two different ones.
     """
     if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
-        y = pd.DataFrame(y).to_numpy(np.float64, na_value=np.nan)
-    numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=1, input_name="y")
+        y = y.to_numpy(np.float64, na_value=np.nan)
+    numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=2, input_name="y")
     numbers = column_or_1d(numbers, warn=True)
-    if len(numbers) > 1 and np.ptp(numbers) == 0:
+    if np.ptp(numbers) == 0:
         raise ValueError("all of y is the same number; there is nothing to learn")
     return np.asarray(numbers, np.float64)
 
@@ -64,10 +64,10 @@ def _refuse_missing(y: Any) -> None:
         raise ValueError("Input y contains NaN: each row needs a class")
 
 
-def target_name(y: Any, columns: list[str]) -> str:
-    """The name of the labels, `class` if they have none; another one where a column has it, too."""
+def target_name(y: Any, columns: list[str], usual: str) -> str:
+    """The name of the target, `usual` if it has none; another one where a column has it, too."""
     name = getattr(y, "name", None)
-    name = "class" if name is None or str(name) in columns else str(name)
+    name = usual if name is None or str(name) in columns else str(name)
     number = 0
     while (found := f"{name}.{number}" if number else name) in columns:
         number += 1

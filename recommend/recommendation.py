@@ -215,7 +215,7 @@ class Recommendation:
                     "delta": item.delta,
                     "on_dataset": item.on_dataset,
                     "fit_seconds": item.fit_seconds,
-                    "expectation": None if item.expectation is None else asdict(item.expectation),
+                    "expectation": None if item.expectation is None else item.expectation.document(),
                     "beats_first": item.beats_first,
                     "places": [asdict(place) for place in item.places],
                 }
@@ -229,7 +229,7 @@ class Recommendation:
                     for item in self.configurations
                     if item.configuration in average.members
                 ],
-                "expectation": None if average.expectation is None else asdict(average.expectation),
+                "expectation": None if average.expectation is None else average.expectation.document(),
                 "fit_seconds": average.fit_seconds,
             },
             "nearest": [{"dataset": name, "distance": distance} for name, distance in self.nearest],

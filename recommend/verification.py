@@ -41,8 +41,6 @@ HEAD = 8
 FIRST = 3
 """Recommendations that come before the defaults, should the time not suffice for all."""
 _TASK = "these trials"
-DEFAULTS = ("lightgbm", "catboost", "random_forest", "logistic_regression")
-"""Algorithms whose defaults are tried, as far as they are installed and the warehouse has them."""
 
 
 @dataclass(frozen=True)
@@ -232,8 +230,8 @@ class RankingProposer:
 
 
 def _defaults(known: Knowledge) -> list[Configuration]:
-    """The defaults that can be fitted here and that the warehouse has."""
+    """The usual defaults that can be fitted here and that the warehouse has."""
     setups = known.all_runs.configurations.setups
-    flows = [flow for flow in map(get_flow, DEFAULTS) if flow.installed]
+    flows = [flow for flow in map(get_flow, known.task.target.defaults) if flow.installed]
     found = [Configuration(flow.name, flow.default()) for flow in flows]
     return [one for one in found if setup_of(one) in setups]

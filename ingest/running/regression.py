@@ -13,7 +13,7 @@ import numpy as np
 
 from ingest.running.predictions import Predictions
 from warehouse.support.arrays import Floats, Positions
-from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RAE, RMSE, RRSE
+from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RAE, RMSE, RMSLE, RRSE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def number_measures(y: Floats, p: Floats, m: Floats) -> dict[str, float]:
         RRSE: rrse,
         RAE: absolute / prior_absolute if prior_absolute > 0 else float("nan"),
         "median_absolute_error": float(np.median(error)),
-        "root_mean_squared_log_error": _log_error(y, p),
+        RMSLE: _log_error(y, p),
         **{f"pinball_loss_{q:g}": float(np.mean(above - (1 - q) * (y - p))) for q in QUANTILES},
     }
     return {name: value if np.isfinite(value) else float("nan") for name, value in found.items()}

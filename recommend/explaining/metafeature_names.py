@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from warehouse.vocabulary.qualities import LANDMARKER_LEARNERS, QUALITIES, RELATIVE_PAIRS
+from warehouse.vocabulary.qualities import (
+    LANDMARKER_LEARNERS,
+    QUALITIES,
+    RELATIVE_PAIRS,
+    TARGET_LANDMARKER_PAIRS,
+    TARGET_LANDMARKERS,
+)
 from warehouse.vocabulary.task_types import REGRESSION
 
 _GROUPS = {
     "sizes": "its size",
-    "balance": "rows for each class and column",
     "errors": "how well simple models do",
     "contrasts": "which simple models do better",
     "relative": "what simple models gain from flexibility",
@@ -34,12 +39,44 @@ _COUNTS = {
 }
 
 
-_OF_NUMBERS = {quality.name: quality.definition for quality in QUALITIES if quality.task_type == REGRESSION}
+_MODELS = {name: words.partition(" on ")[0].partition(" (")[0] for name, words in TARGET_LANDMARKERS.items()}
+_GAINS = {
+    **{
+        pair: f"R2 of {_MODELS[first]} less that of {_MODELS[second]}"
+        for pair, (first, second) in TARGET_LANDMARKER_PAIRS.items()
+    },
+    "LogRidgeGain": "R2 that ridge regression gains by the target's logarithm",
+    "LogRidgeGainOfAbsoluteError": "absolute error that ridge regression saves by the target's logarithm",
+}
+_OF_NUMBERS = {
+    **{quality.name: quality.definition for quality in QUALITIES if quality.task_type == REGRESSION},
+    **{f"{name}R2": f"R2 of {words}" for name, words in _MODELS.items()},
+    **_GAINS,
+    "TargetSkewness": "skewness of the target",
+    "TargetKurtosis": "excess kurtosis of the target",
+    "TargetLogSkewness": "skewness of the target's logarithm",
+    "TargetLogKurtosis": "excess kurtosis of the target's logarithm",
+    "TargetIsWhole": "whole numbers as target (1 or 0)",
+    "TargetShareOfOutliers": "share of outliers in the target",
+    "TargetShareOfFarOutliers": "share of far outliers in the target",
+    "TargetEntropy": "entropy of the target in ten quantile bins, in bits",
+    "MaxTargetPearson": "largest Pearson correlation of a column with the target",
+    "MeanTargetPearson": "mean Pearson correlation of columns with the target",
+    "MaxTargetSpearman": "largest rank correlation of a column with the target",
+    "MeanTargetSpearman": "mean rank correlation of columns with the target",
+    "MaxTargetCorrelationRatio": "largest correlation ratio of a category with the target",
+    "MeanTargetCorrelationRatio": "mean correlation ratio of categories with the target",
+}
+"""Titles of the meta-features of numeric targets."""
 
 
-def in_words(group: str) -> str:
-    """A group of meta-features (`metalearners.learners.dataset_features`) in plain words."""
-    return _GROUPS.get(group, group)
+def in_words(group: str, balance: str) -> str:
+    """A group of meta-features (`metalearners.learners.dataset_features`) in plain words.
+
+    Args:
+        balance: what those of the target kind are called (`recommend.ranking.target_kinds`).
+    """
+    return balance if group == "balance" else _GROUPS.get(group, group)
 
 
 def without_target(features: pd.DataFrame) -> pd.DataFrame:
@@ -86,8 +123,10 @@ def shown(name: str, value: float) -> str:
         return f"{value:.0f} %"
     if name in _SHARES:
         return f"{100 * value:.0f} %"
-    if name in RELATIVE_PAIRS or name in _OF_NUMBERS:
+    if name in RELATIVE_PAIRS or name in _GAINS:
         return f"{value:+.3f}"
+    if name in _OF_NUMBERS:
+        return f"{value:.3f}"
     return f"{round(100 * value) + 0:+d} %" if " less " in name else f"{100 * value:.0f} %"
 
 

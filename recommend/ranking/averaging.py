@@ -36,7 +36,7 @@ No gain was found by balanced accuracy, F1 and kappa. What reproduces them:
 
 @dataclass(frozen=True)
 class AveragedRecommendation:
-    """The average of the probabilities that several recommended configurations predict."""
+    """The average of what several recommended configurations predict: probabilities, or numbers."""
 
     members: Mapping[Configuration, float]
     """Configuration -> its weight; the weights' sum is 1."""
@@ -45,10 +45,12 @@ class AveragedRecommendation:
     averaging was never measured."""
     fit_seconds: float | None
     """Expected seconds of fitting all members on all rows, one after the other; None = unknown."""
+    usually_better: bool
+    """Whether averaging was found to gain by the measure (`GAINS`)."""
 
 
 def weights_of(ranked: Sequence[Configuration]) -> dict[Configuration, float]:
-    """Weights, with sum 1, of the configurations whose predicted probabilities are averaged.
+    """Weights, with sum 1, of the configurations whose predictions are averaged.
 
     Args:
         ranked: configurations in the order to try them in, one or more.
@@ -79,7 +81,7 @@ def average_of(
     if expectations is not None and measure in GAINS:
         members = [expectations[place] for place in places]
         promise = _expectation(members, np.array([*weights.values()]), measure)
-    return AveragedRecommendation(weights, promise, None if np.isnan(took) else took)
+    return AveragedRecommendation(weights, promise, None if np.isnan(took) else took, measure in GAINS)
 
 
 def _expectation(
@@ -97,11 +99,16 @@ def _expectation(
     ends = [averaged([one.low for one in members]), averaged([one.high for one in members])]
     low, high = sorted(oriented(np.array(ends), measure).tolist())
     first = members[0]
-    default = None if first.gain is None else oriented(first.value, measure) - first.gain
+
+    def over(gain: float) -> float:
+        """The gain over a reference that the first one has this gain over."""
+        return value - (oriented(first.value, measure) - gain)
+
     return PerformanceForecast(
         oriented(value, measure),
         low,
         high,
-        None if default is None else value - default,
+        None if first.gain is None else over(first.gain),
         None,
+        {flow: over(gain) for flow, gain in first.other_gains.items()},
     )

@@ -123,7 +123,7 @@ def expected_values(known: Knowledge, table: ConfigurationTable) -> list[Perform
         known.runs.configurations,
         known.metafeatures,
         known.task.measure,
-        known.task.target.defaults[0],
+        known.task.target.references,
     )
 
 

@@ -9,14 +9,17 @@ from typing import Any, ClassVar, Literal
 from ingest.reading.datasets import Dataset
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
-from warehouse.vocabulary.measures import AUC
-from warehouse.vocabulary.task_types import CLASSIFICATION
+from warehouse.vocabulary.measures import AUC, MAE, RAE, RMSE, RRSE
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 IMBALANCED = 0.9
 """Share of the largest class from which accuracy says little: always predicting it is nearly as accurate."""
 FEW_ROWS = 500
 """Number of rows below which a caution mentions chance; set by hand."""
+_OF_NUMBERS_ALONE = frozenset(REGRESSION.measures) - {RMSE, MAE, RRSE, RAE}
+"""Measures of regression that OpenML has none of for probabilities."""
 RARE = 10
 """With fewer rows a class is missing from some of ten folds."""
 
@@ -29,9 +32,18 @@ class ClassTarget:
 
     defaults: ClassVar[tuple[str, ...]] = ("lightgbm", "catboost", "random_forest", "logistic_regression")
 
+    references: ClassVar[tuple[str, ...]] = defaults[:1]
+
     predicted: ClassVar[str] = "the probabilities that they predict"
 
     alike: ClassVar[str] = "the same class"
+
+    def check_measure(self, measure: str) -> None:
+        if measure in _OF_NUMBERS_ALONE:
+            raise BadOption(
+                f"measure {measure!r} is of numbers, and the target {self.dataset.target.name!r} has classes;"
+                f" use one of {', '.join(CLASSIFICATION.measures)}"
+            )
 
     def told(self, share: float) -> str:
         label = self.dataset.majority[0]
@@ -71,6 +83,9 @@ class ClassTarget:
         """The difference in the measure."""
         return "" if promise.gain is None else f"{promise.gain:+.3f}"
 
+    def other_gains(self, measure: str, promise: PerformanceForecast) -> dict[str, str]:  # noqa: ARG002
+        return {}
+
     def shown(self, measure: str, value: float) -> float:  # noqa: ARG002
         """The value: what is asked for is learned."""
         return value
@@ -79,6 +94,11 @@ class ClassTarget:
         "Errors are in per cent of the errors of always predicting the largest class; a gain is the "
         "difference of two accuracies. Both come from quick models that describe a dataset."
     )
+
+    balance: ClassVar[str] = "rows for each class and column"
+
+    def beside(self, measure: str, promise: PerformanceForecast) -> str:  # noqa: ARG002
+        return ""
 
     def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
         return measure, value

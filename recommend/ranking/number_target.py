@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.console import short
-from warehouse.vocabulary.measures import R2, RMSE, RRSE, larger_is_better
-from warehouse.vocabulary.task_types import REGRESSION
+from warehouse.support.errors import BadOption
+from warehouse.vocabulary.measures import MAE, QUANTILES, RMSE, RMSLE, RRSE, larger_is_better
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 DECISIVE = 0.5
 """Share of the variance in a hundredth of the rows from which on these are mentioned; set by hand."""
@@ -21,6 +24,8 @@ FEW_ROWS = 500
 """Number of rows below which a caution mentions chance; set by hand."""
 INTERVALS = 10
 """Intervals of the target that rows are counted in."""
+IN_UNIT = {RMSE, MAE, "median_absolute_error", *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES)}
+"""Measures in the unit of the target."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,24 @@ class NumberTarget:
         "ridge",
     )
 
+    references: ClassVar[tuple[str, ...]] = defaults[:2]
+
     predicted: ClassVar[str] = "the numbers that they predict"
 
     alike: ClassVar[str] = "nearly the same target"
+
+    def check_measure(self, measure: str) -> None:
+        name = self.dataset.target.name
+        if measure in CLASSIFICATION.measures:
+            raise BadOption(
+                f"measure {measure!r} is of classes, and the target {name!r} is a number; use one of"
+                f" {', '.join(REGRESSION.measures)}"
+            )
+        if measure == RMSLE and self.dataset.target.min() < 0:
+            raise BadOption(
+                f"measure {measure!r} takes logarithms of 1 + the target, and {name!r} has negative numbers;"
+                f" use another one, such as {MAE}"
+            )
 
     def told(self, share: float) -> str:
         return f"the target ({share:.0%} of the errors of not knowing it vanish)"
@@ -65,7 +85,10 @@ class NumberTarget:
 
     def page_facts(self) -> dict[str, str]:
         y = self.dataset.target
-        return {"mean of the target": self.number(float(y.mean())), "its spread": self.number(float(y.std()))}
+        return {
+            "mean of the target": self.number(float(y.mean())),
+            "its standard deviation": self.number(float(y.std())),
+        }
 
     def counts(self) -> dict[str, int]:
         """Rows of equally wide intervals."""
@@ -77,12 +100,13 @@ class NumberTarget:
 
     def gain(self, measure: str, promise: PerformanceForecast) -> str:
         """The error saved, in percent of the reference's; of R2, the difference."""
-        if promise.gain is None:
-            return ""
-        relative = promise.relative_gain(measure)
-        if larger_is_better(measure) or relative is None:
-            return f"{promise.gain:+.3f}"
-        return f"{relative:+.1%}"
+        return "" if promise.gain is None else self._gain(measure, promise.value, promise.gain)
+
+    def other_gains(self, measure: str, promise: PerformanceForecast) -> dict[str, str]:
+        return {
+            get_flow(flow).title: self._gain(measure, promise.value, gain)
+            for flow, gain in promise.other_gains.items()
+        }
 
     def shown(self, measure: str, value: float) -> float:
         """Relative errors times the error of the target's mean; R2 = 1 - RRSE^2."""
@@ -97,54 +121,74 @@ class NumberTarget:
         return value if self.dataset.task_type.learned_measure(measure) == measure else float("nan")
 
     units: ClassVar[str] = (
-        "Errors are in per cent of the squared errors of always predicting the mean. They come from quick "
-        "models that describe a dataset."
+        "R2 is 1 for perfect predictions and 0 for always predicting the mean; a gain is the difference of "
+        "two R2. They come from quick models that describe a dataset."
     )
+
+    balance: ClassVar[str] = "rows for each column"
 
     def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
         """R2 where squared errors are learned: other datasets have other units."""
         learned = REGRESSION.learned_measure(measure)
-        return (R2, 1 - value**2) if learned == RRSE else (learned, value)
+        return ("R2", 1 - value**2) if learned == RRSE else (learned, value)
 
     def columns(self, measure: str) -> dict[str, str]:
-        """Expected value, R2 with its range or that of the value, and percent against a default."""
-        told = {"expected": f"expected {measure} on unseen rows, in the unit of {self.dataset.target.name}"}
+        """Expected value, R2 with its range or that of the value, and the gain over a default."""
+        unit = f", in the unit of {self.dataset.target.name}" if measure in IN_UNIT else ""
+        told = {"expected": f"expected {measure} on unseen rows{unit}"}
         if measure == RMSE:
             told["R2"] = "share of the variance explained: 1 is perfect, 0 no better than the mean"
         return told | {
             "80 % range": f"range of {'R2' if measure == RMSE else 'the value'} in 80 % of cases",
-            "gain": "error saved against LightGBM with its default settings, in percent of its error",
+            "gain": "difference from LightGBM with its default settings"
+            if larger_is_better(measure)
+            else "error saved against LightGBM with its default settings, in percent of its error",
             "likely": "probability of being better than that default",
         }
 
     def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
-        value, low, high = promise.value, promise.low, promise.high
         explained: tuple[str, ...] = ()
+        low, high = self.number(promise.low), self.number(promise.high)
         if measure == RMSE:
-            value, low, high = (self._r2(one) for one in (value, high, low))
-            explained = (f"{value:.3f}",)
+            value, low, high = self._explained(promise)
+            explained = (value,)
         return (
             self.number(promise.value),
             *explained,
-            f"{low:.3f}-{high:.3f}" if explained else f"{self.number(low)}-{self.number(high)}",
+            f"{low} to {high}" if low.startswith("-") else f"{low}-{high}",
             self.gain(measure, promise),
             "" if promise.beats_default is None else f"{promise.beats_default:.0%}",
         )
 
+    def beside(self, measure: str, promise: PerformanceForecast) -> str:
+        """R2 with its interval, beside a root mean squared error."""
+        return "R2 {}, from {} to {}".format(*self._explained(promise)) if measure == RMSE else ""
+
     def number(self, value: float) -> str:
         """Four digits."""
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+        return _digits(value, 4)
 
     def measured(self, value: float) -> str:
         """Five digits."""
-        return f"{value:,.0f}" if abs(value) >= 100_000 else f"{value:.5g}"
+        return _digits(value, 5)
 
-    def _r2(self, error: float) -> float:
-        return 1 - (error / float(self.dataset.target.to_numpy(np.float64).std())) ** 2
+    def _gain(self, measure: str, value: float, gain: float) -> str:
+        reference = value + gain
+        if larger_is_better(measure) or reference == 0:
+            return f"{gain:+.3f}"
+        return f"{gain / reference:+.1%}"
+
+    def _explained(self, promise: PerformanceForecast) -> tuple[str, str, str]:
+        """R2 and its interval, from a root mean squared error."""
+        spread = float(self.dataset.target.to_numpy(np.float64).std())
+        value, low, high = (
+            f"{1 - (error / spread) ** 2:.3f}" for error in (promise.value, promise.high, promise.low)
+        )
+        return value, low, high
 
     def summary(self) -> str:
         low, middle, high = np.quantile(self.dataset.target.to_numpy(np.float64), [0, 0.5, 1])
-        return f"a number from {short(low)} to {short(high)}, half of them up to {short(middle)}"
+        return f"a number from {short(low)} to {short(high)}, median {short(middle)}"
 
     def facts(self) -> dict[str, Any]:
         numbers = self.dataset.target.to_numpy(np.float64)
@@ -160,3 +204,11 @@ class NumberTarget:
 
     def measure_remark(self, measure: str) -> str | None:  # noqa: ARG002
         return None
+
+
+def _digits(value: float, n: int) -> str:
+    """A number with its first `n` digits, or all before the point."""
+    if value and not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.{n - 1}e}"
+    places = n - 1 - math.floor(math.log10(abs(value))) if value else 0
+    return f"{value:,.{max(places, 0)}f}"

@@ -1,10 +1,10 @@
-"""Expected values of runs in the unit of the measure, and their gains over a default configuration."""
+"""Expected values of runs in the unit of the measure, and their gains over default configurations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,15 @@ class PerformanceForecast:
     """Gain over the reference, a usual default; positive is better; None if unknown."""
     beats_default: float | None
     """Probability that a run is better than one of the reference."""
+    other_gains: Mapping[str, float] = field(default_factory=dict)
+    """Flow -> gain over its default, of further references."""
+
+    def document(self) -> dict[str, Any]:
+        """JSON values, as `seeds.schema.json` describes them."""
+        values = asdict(self)
+        return (
+            values if self.other_gains else {name: values[name] for name in values if name != "other_gains"}
+        )
 
     def shown(self, measure: str, learned: str, shown: Callable[[float], float]) -> Self | None:
         """The same in another measure; None where a value of it does not follow.
@@ -46,18 +55,19 @@ class PerformanceForecast:
         if np.isnan(value):
             return None
         low, high = sorted((shown(self.low), shown(self.high)))
-        gain = None
-        if self.gain is not None:
-            reference = oriented(oriented(self.value, learned) - self.gain, learned)
-            gain = oriented(value, measure) - oriented(shown(reference), measure)
-        return replace(self, value=value, low=low, high=high, gain=gain)
 
-    def relative_gain(self, measure: str) -> float | None:
-        """The gain over the reference's value."""
-        if self.gain is None:
-            return None
-        reference = oriented(oriented(self.value, measure) - self.gain, measure)
-        return self.gain / abs(reference) if reference else None
+        def converted(gain: float) -> float:
+            reference = oriented(oriented(self.value, learned) - gain, learned)
+            return oriented(value, measure) - oriented(shown(reference), measure)
+
+        return replace(
+            self,
+            value=value,
+            low=low,
+            high=high,
+            gain=None if self.gain is None else converted(self.gain),
+            other_gains={flow: converted(gain) for flow, gain in self.other_gains.items()},
+        )
 
 
 def expectations(
@@ -66,24 +76,27 @@ def expectations(
     known: ConfigurationTable,
     metafeatures: pd.Series,
     measure: str,
-    reference: str,
+    references: Sequence[str],
 ) -> list[PerformanceForecast] | None:
     """Expectation of each of `chosen`; None where the predictor only knows standard scores.
 
     Args:
-        known: the configurations of the warehouse, among which the reference is looked up.
-        reference: the flow whose default gains are over.
+        known: the configurations of the warehouse, among which the references are looked up.
+        references: the flows whose defaults gains are over; the first is the one of `gain`.
     """
     if not isinstance(predictor, InOwnUnit):
         return None
-    default = default_of(known, reference)
-    expected = predictor.expect(chosen if default is None else chosen.followed_by(default), metafeatures)
+    n, table, first = len(chosen), chosen, references[0]
+    defaults = {flow: default for flow in references if (default := default_of(known, flow)) is not None}
+    for default in defaults.values():
+        table = table.followed_by(default)
+    expected = predictor.expect(table, metafeatures)
     if expected is None:
         return None
-    gain = probability = np.full(len(chosen), np.nan)
-    if default is not None:
-        gain = expected.value[: len(chosen)] - expected.value[-1]
-        probability = predictor.beats(chosen, default, metafeatures)
+    gains = {flow: expected.value[:n] - expected.value[n + place] for place, flow in enumerate(defaults)}
+    gain = probability = np.full(n, np.nan)
+    if first in defaults:
+        gain, probability = gains.pop(first), predictor.beats(chosen, defaults[first], metafeatures)
     value, low, high = (oriented(part, measure) for part in expected)
     return [
         PerformanceForecast(
@@ -92,8 +105,9 @@ def expectations(
             max(float(low[place]), float(high[place])),
             _known(gain[place]),
             _known(probability[place]),
+            {flow: float(of[place]) for flow, of in gains.items()},
         )
-        for place in range(len(chosen))
+        for place in range(n)
     ]
 
 

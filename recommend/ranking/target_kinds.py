@@ -19,7 +19,18 @@ class TargetKind(Protocol):
     """What is said of the target of one dataset."""
 
     defaults: ClassVar[tuple[str, ...]]
-    """Flows whose default configurations users know; gains are over the first."""
+    """Flows whose default configurations users know."""
+
+    references: ClassVar[tuple[str, ...]]
+    """The flows among them whose defaults gains are over; the first is the one that is always named."""
+
+    def check_measure(self, measure: str) -> None:
+        """Check that predictions of the target can have this measure.
+
+        Raises:
+            BadOption: they can't; it says which ones they can have.
+        """
+        ...
 
     def shown(self, measure: str, value: float) -> float:
         """A value of the measure that is learned in place of `measure` as one of `measure` itself.
@@ -51,7 +62,11 @@ class TargetKind(Protocol):
         ...
 
     def gain(self, measure: str, promise: PerformanceForecast) -> str:
-        """The gain of an expected value over the reference; empty where it is unknown."""
+        """The gain of an expected value over the first reference; empty where it is unknown."""
+        ...
+
+    def other_gains(self, measure: str, promise: PerformanceForecast) -> dict[str, str]:
+        """Title of each further reference that is known -> the gain over it."""
         ...
 
     def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
@@ -61,12 +76,22 @@ class TargetKind(Protocol):
     units: ClassVar[str]
     """A sentence about the units of meta-features in an explanation."""
 
+    balance: ClassVar[str]
+    """What numbers of rows that are meta-features are relative to, in words."""
+
     def columns(self, measure: str) -> dict[str, str]:
-        """Titles of a recommendation's columns about expected values -> what they mean."""
+        """Titles of a recommendation's columns about expected values -> what they mean.
+
+        The columns of `other_gains` follow these where the table has room for them.
+        """
         ...
 
     def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
         """A cell of each of these columns."""
+        ...
+
+    def beside(self, measure: str, promise: PerformanceForecast) -> str:
+        """What else an expected value says, in a measure that users compare; empty where nothing."""
         ...
 
     def number(self, value: float) -> str:
@@ -98,8 +123,8 @@ TARGET_KINDS: Mapping[TaskType, Callable[[Dataset], TargetKind]] = {
     CLASSIFICATION: ClassTarget,
     REGRESSION: NumberTarget,
 }
-REFERENCES = (ClassTarget.defaults[0], NumberTarget.defaults[0])
-"""The flows whose defaults gains are over."""
+REFERENCES = (ClassTarget.references[0], NumberTarget.references[0])
+"""The first reference of each task type."""
 
 
 def target_kind(dataset: Dataset) -> TargetKind:

@@ -89,9 +89,12 @@ def describe_task(
         leave_out: whether to ignore runs on the dataset itself, as in an experiment.
 
     Raises:
-        BadInput: no feature, an unknown flow or measure, or a damaged warehouse.
+        BadInput: no feature, an unknown flow, a measure that is unknown or none of the target, or a damaged
+            warehouse.
     """
     refuse_without_features(dataset.roles)
+    asked = canonical_measure(measure or dataset.task_type.default_measure)
+    target_kind(dataset).check_measure(asked)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     near = near_copies_in(warehouse, dataset)
     found = warehouse.arrow(_SAME_OR_NEAR, {"content_hash": dataset.content_hash, "near": near}).to_pylist()
@@ -101,7 +104,7 @@ def describe_task(
         dataset=dataset,
         part=dataset if part is None else part,
         warehouse=warehouse,
-        asked=canonical_measure(measure or dataset.task_type.default_measure),
+        asked=asked,
         flows=frozenset(_flow_name(name, dataset.task_type, warehouse) for name in flows),
         learner=learner,
         same=same,

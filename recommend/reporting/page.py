@@ -12,7 +12,6 @@ from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from recommend.explaining.known_sizes import SIZES
 from recommend.explaining.ranked_configuration import RankedConfiguration
-from recommend.ranking.averaging import GAINS
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from recommend.reporting.html.axes import Axis
@@ -74,7 +73,7 @@ class Intervals:
     axis: Axis
     lines: list[IntervalLine]
     default: float | None
-    """Expected value of the default configuration that gains refer to."""
+    """Expected value of the default of the first reference."""
     height: float
 
 
@@ -91,6 +90,8 @@ def recommendation_page(recommendation: Recommendation) -> str:
         target=target,
         number=target.number,
         gain=partial(target.gain, recommendation.measure),
+        other_gains=partial(target.other_gains, recommendation.measure),
+        beside=partial(target.beside, recommendation.measure),
         classes=[*target.counts().items()][:MOST_CLASSES],
         missing=float(dataset.features.isna().to_numpy().mean()),
         intervals=intervals_of(recommendation.configurations, recommendation.measure),
@@ -98,7 +99,6 @@ def recommendation_page(recommendation: Recommendation) -> str:
         most_columns=MOST_COLUMNS,
         why=why,
         average_title=average_title,
-        is_better_averaged=recommendation.measure in GAINS,
         flow_title=flow_title,
         width=WIDTH,
         height=HEIGHT,

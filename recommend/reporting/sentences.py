@@ -51,7 +51,7 @@ def sentences(result: Recommendation) -> list[str]:
     if why.known:
         lines.append(target.units)
     for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
-        lines.append(_of_configuration(item, reasons, why.names))
+        lines.append(_of_configuration(item, reasons, why.names, target.balance))
     if why.configurations:
         lines.append(
             "Scores are in standard deviations of a dataset's own runs; 0 is an average configuration. The "
@@ -75,7 +75,9 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mapping[str, str]) -> str:
+def _of_configuration(
+    item: RankedConfiguration, reasons: Reasons, names: Mapping[str, str], balance: str
+) -> str:
     base, like_it = reasons.datasets.base, sum(reasons.datasets.parts.values())
     text = (
         f"{item.rank}. {item.flow.title}: score {reasons.predicted:+.2f} = {base:+.2f} on any dataset "
@@ -86,7 +88,7 @@ def _of_configuration(item: RankedConfiguration, reasons: Reasons, names: Mappin
     text += "For it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:3])
     text += "; against it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:-3:-1]) + ". "
     traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
-    told = [f"{in_words(group)} {part:+.2f}" for group, part in traits if abs(part) >= SMALLEST]
+    told = [f"{in_words(group, balance)} {part:+.2f}" for group, part in traits if abs(part) >= SMALLEST]
     text += f"By meta-features, from {reasons.traits.base:+.2f} on a usual dataset: "
     text += (", ".join(told) or "hardly any difference") + ". "
     if reasons.hyperparameters is not None:

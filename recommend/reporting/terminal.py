@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ingest.flows import get_flow
 from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
-from recommend.ranking.averaging import GAINS
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
@@ -32,13 +31,14 @@ def in_words(result: Recommendation, *, is_default_measure: bool, details: bool)
         is_default_measure: whether the user named no measure.
         details: whether to include standard scores.
     """
+    worth = _columns(result, details=details)
     lines = [
         *_facts(result, is_default_measure=is_default_measure),
         *([] if result.verification is None else ["", *_verification(result.verification)]),
         "",
-        *_table(result, details=details),
+        *_table(result, worth, details=details),
         "",
-        *_legend(result, details=details),
+        *_legend(result, worth, details=details),
     ]
     if result.explanation is not None:
         from recommend.reporting.sentences import sentences
@@ -109,35 +109,27 @@ def _known_already(result: Recommendation) -> list[str]:
     return lines
 
 
-def _table(result: Recommendation, *, details: bool) -> list[str]:
+def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
+    """Titles of the columns about expected values -> what they mean.
+
+    Gains over further references are left out where the lines would be longer than the terminal is wide.
+    """
+    promises = [item.expectation for item in result.configurations if item.expectation is not None]
+    if not promises:
+        return {}
+    target = target_kind(result.dataset)
+    columns = target.columns(result.measure)
+    others = {
+        title: f"gain over {title} with its default settings"
+        for title in target.other_gains(result.measure, promises[0])
+    }
+    fits = max(map(len, _rows(result, columns | others, details=details))) <= _width()
+    return columns | others if fits else columns
+
+
+def _table(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
     """For each configuration a line of numbers; below it the reason and the hyperparameters."""
-    has_units = result.configurations[0].expectation is not None
-    worth = target_kind(result.dataset).columns(result.measure) if has_units else {}
-    scores = ("score", "similar") if details or not has_units else ()
-    header = ("#", "try", *worth, *scores, "fit")
-    rows = [
-        (
-            str(item.rank),
-            _shortened(item.flow.title),
-            *_worth(result, item.expectation, len(worth)),
-            *(_scores(item) if scores else ()),
-            _duration(item.fit_seconds),
-        )
-        for item in result.configurations
-    ]
-    average = result.average
-    if average is not None:
-        rows.append(
-            (
-                "",
-                average_title(len(average.members)),
-                *_worth(result, average.expectation, len(worth)),
-                *("" for _ in scores),
-                _duration(average.fit_seconds),
-            )
-        )
-    align = "><" + ">" * (len(header) - 2)
-    head, *numbers = (line.rstrip() for line in console.aligned([header, *rows], align))
+    head, *numbers = _rows(result, worth, details=details)
     lines = [head]
     for line, item in zip(numbers, result.configurations, strict=False):
         values = [f"{name}={console.short(value)}" for name, value in item.configuration.values.items()]
@@ -152,7 +144,36 @@ def _table(result: Recommendation, *, details: bool) -> list[str]:
             subsequent_indent=_INDENT,
             break_on_hyphens=False,
         )
-    return lines if average is None else [*lines, numbers[-1]]
+    return lines if result.average is None else [*lines, numbers[-1]]
+
+
+def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
+    """The table's aligned lines of numbers: the titles, each configuration, and the average."""
+    scores = ("score", "similar") if details or not worth else ()
+    header = ("#", "try", *worth, *scores, "fit")
+    rows = [
+        (
+            str(item.rank),
+            _shortened(item.flow.title),
+            *_worth(result, item.expectation, worth),
+            *(_scores(item) if scores else ()),
+            _duration(item.fit_seconds),
+        )
+        for item in result.configurations
+    ]
+    average = result.average
+    if average is not None:
+        rows.append(
+            (
+                "",
+                average_title(len(average.members)),
+                *_worth(result, average.expectation, worth),
+                *("" for _ in scores),
+                _duration(average.fit_seconds),
+            )
+        )
+    align = "><" + ">" * (len(header) - 2)
+    return [line.rstrip() for line in console.aligned([header, *rows], align)]
 
 
 def average_title(members: int) -> str:
@@ -197,11 +218,16 @@ def _place(place: PastRank) -> str:
     return f"{place.place}{ending} of {place.of}"
 
 
-def _worth(result: Recommendation, promise: PerformanceForecast | None, n: int) -> tuple[str, ...]:
-    """The n cells of the expected value in the measure's unit; empty ones where it is unknown."""
-    if promise is None or not n:
-        return ("",) * n
-    return target_kind(result.dataset).cells(result.measure, promise)
+def _worth(
+    result: Recommendation, promise: PerformanceForecast | None, worth: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The cells of the expected value in these columns; empty ones where it is unknown."""
+    if promise is None or not worth:
+        return ("",) * len(worth)
+    target = target_kind(result.dataset)
+    others = target.other_gains(result.measure, promise)
+    cells = target.cells(result.measure, promise)
+    return (*cells, *(others.get(title, "") for title in [*worth][len(cells) :]))
 
 
 def _scores(item: RankedConfiguration) -> tuple[str, ...]:
@@ -239,14 +265,13 @@ def _verification(found: Verification) -> list[str]:
     ]
 
 
-def _legend(result: Recommendation, *, details: bool) -> list[str]:
+def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
     """The meaning of the table's columns, a line each."""
-    has_units = result.configurations[0].expectation is not None
     measured = "measured value, then by " if result.trials else ""
-    meanings = {"#": f"order to try them in: by {measured}{'expected value' if has_units else 'score'}"}
-    if has_units:
-        meanings |= target_kind(result.dataset).columns(result.measure)
-    if details or not has_units:
+    meanings = {"#": f"order to try them in: by {measured}{'expected value' if worth else 'score'}"} | dict(
+        worth
+    )
+    if details or not worth:
         meanings |= {
             "score": "predicted standard score: 0 is an average configuration of the dataset, 1 is one "
             "standard deviation better",
@@ -259,7 +284,7 @@ def _legend(result: Recommendation, *, details: bool) -> list[str]:
     if any(item.beats_first is not None for item in result.configurations):
         meanings["complements 1"] = "not the next best by itself, but likely to do well where 1 does not"
     if result.average is not None:
-        better = ", usually better than 1 alone" if result.measure in GAINS else ""
+        better = ", usually better than 1 alone" if result.average.usually_better else ""
         meanings[average_title(len(result.average.members))] = (
             f"mean of {target_kind(result.dataset).predicted}{better}; its script: --code FILE --average"
         )

@@ -1,6 +1,7 @@
 """`recommend` at the command line: what it prints, and one line for every bad input."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -107,6 +108,66 @@ def test_code_goes_to_python_files(run: Run, csv: Path, tmp_path: Path) -> None:
     code, out, err = run(csv, "--code", tmp_path / "first.txt")
     assert (code, out) == (2, "")
     assert "--code needs the name of a .py file" in err
+
+
+@pytest.fixture
+def run_on_numbers(world_of_numbers: Path, run_command: Run) -> Run:
+    """Run `recommend` on the world of numbers."""
+    return partial(run_command, main, "--warehouse", world_of_numbers)
+
+
+def test_what_is_said_of_a_number_speaks_of_no_classes(run_on_numbers: Run, price_csv: Path) -> None:
+    code, out, err = run_on_numbers(price_csv, "--explain")
+    assert (code, err) == (0, "")
+    assert "homes: 900 rows, a number from -" in out
+    assert "'price' is the target because of its name; regression because it has" in out
+    assert "Learned from 128 runs on 8 datasets" in out
+    assert "\n1  Decision tree" in out
+    assert "R2" in out
+    assert not re.search("class(?!ification makes)|probabilit|accurac", out)
+
+
+def test_the_json_of_a_number_follows_its_schema(run_on_numbers: Run, price_csv: Path) -> None:
+    code, out, _ = run_on_numbers(price_csv, "--format", "json", "--explain", "--measure", "mae")
+    assert code == 0
+    document = json.loads(out)
+    schema = json.loads(Path(recommend.ranges.__file__).with_name("seeds.schema.json").read_text())
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    assert document["measure"] == "mean_absolute_error"
+    assert "classes" not in document["dataset"]
+    assert document["dataset"]["target_mean"] == pytest.approx(100, abs=10)
+
+
+def test_the_name_of_an_algorithm_means_its_regressor(run_on_numbers: Run, price_csv: Path) -> None:
+    code, out, _ = run_on_numbers(price_csv, "--flow", "decision_tree", "--format", "json")
+    assert code == 0
+    names = {item["algorithm"] for item in json.loads(out)["configurations"]}
+    assert names == {"decision_tree_regressor"}
+
+
+@pytest.mark.parametrize("measure", ["rmse", "mae", "r2", "rrse", "rae"])
+def test_measures_of_numbers_order_configurations_alike(
+    run_on_numbers: Run, price_csv: Path, measure: str
+) -> None:
+    """In the world of numbers squared errors go with absolute ones."""
+    code, out, _ = run_on_numbers(price_csv, "--measure", measure, "--top", "1")
+    assert code == 0
+    assert "\n1  Decision tree" in out
+
+
+@pytest.mark.parametrize(
+    ("measure", "complaint"),
+    [
+        ("accuracy", "is of classes, and the target 'price' is a number; use one of root_mean_squared_error"),
+        ("rmsle", "takes logarithms of 1 + the target, and 'price' has negative numbers"),
+    ],
+)
+def test_a_measure_that_a_number_can_not_have_is_one_line_and_exit_code_2(
+    run_on_numbers: Run, price_csv: Path, measure: str, complaint: str
+) -> None:
+    code, out, err = run_on_numbers(price_csv, "--measure", measure)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert complaint in err
 
 
 def test_learned_ranges_are_written_as_their_schema_says(run: Run, csv: Path, tmp_path: Path) -> None:
@@ -230,6 +291,11 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
         table(numbers(60)),
         ("--measure", "beauty"),
         "unknown measure 'beauty'; known are predictive_accuracy, balanced_accuracy, area_under_roc_curve",
+    ),
+    "measure of numbers": (
+        table(numbers(60)),
+        ("--measure", "r2"),
+        "is of numbers, and the target 'class' has classes; use one of predictive_accuracy",
     ),
     "unknown format": (table(numbers(60)), ("--format", "yaml"), "json"),
     "unknown option": (table(numbers(60)), ("--tops", "3"), "--tops"),

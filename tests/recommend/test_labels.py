@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from recommend.labels import labels_of, target_name
+from recommend.labels import labels_of, numbers_of, target_name
 
 BEYOND_FLOATS = [2**53, 2**53 + 1, 5]
 
@@ -81,7 +81,51 @@ def test_labels_of_several_types_are_refused_in_words(y: object, types: str) -> 
 
 def test_the_target_never_has_the_name_of_a_column() -> None:
     y = pd.Series([0, 1])
-    assert target_name([0, 1], ["x"]) == "class"
-    assert target_name(y.rename("size"), ["x"]) == "size"
-    assert target_name(y.rename(0), ["x"]) == "0"
-    assert target_name(y.rename("size"), ["size", "class"]) == "class.1"
+    assert target_name([0, 1], ["x"], "class") == "class"
+    assert target_name(y.rename("size"), ["x"], "class") == "size"
+    assert target_name(y.rename(0), ["x"], "class") == "0"
+    assert target_name(y.rename("size"), ["size", "target"], "target") == "target.1"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1, 2.5],
+        np.array([1.0, 2.5], dtype="float32"),
+        np.array([1, 2.5], dtype=object),
+        pd.Series([1.0, 2.5], index=[7, 7]),
+        pd.Series([1.0, 2.5], dtype="Float64"),
+        pd.Series([1.0, 2.5], dtype="float64[pyarrow]"),
+        pd.Series([1.0, 2.5], dtype="category"),
+        pa.chunked_array([[1.0, 2.5]]),
+    ],
+    ids=["list", "float32", "objects", "Series", "Float64", "Arrow in pandas", "category", "Arrow"],
+)
+def test_numbers_are_taken_from_any_library(y: object) -> None:
+    found = numbers_of(y)
+    assert found.dtype == np.float64
+    assert found.tolist() == [1.0, 2.5]
+
+
+def test_a_column_of_numbers_is_taken_with_a_warning() -> None:
+    for column in (np.array([[1.0], [2.5]]), pd.DataFrame({"y": [1.0, 2.5]})):
+        with pytest.warns(DataConversionWarning):
+            assert numbers_of(column).tolist() == [1.0, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("y", "complaint"),
+    [
+        ([1.0, np.nan], "Input y contains NaN"),
+        (pd.Series([1, None], dtype="Int64"), "Input y contains NaN"),
+        ([1.0, np.inf], "Input y contains infinity"),
+        ([3.5], "1 sample"),
+        ([3.5] * 5, "all of y is the same number; there is nothing to learn"),
+        (["much", "little"], "could not convert string to float"),
+        ([[1.0, 2.0], [3.0, 4.0]], "y should be a 1d array"),
+    ],
+)
+def test_what_is_no_target_of_numbers_is_refused(y: object, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        numbers_of(y)

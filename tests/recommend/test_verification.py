@@ -30,7 +30,7 @@ from recommend.verification import (
     trials_after,
     verify,
 )
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import numbers, prices
 from tests.recommend.verified import LONG, say
 from warehouse.store import Warehouse
 from warehouse.vocabulary.configuration import Configuration
@@ -87,6 +87,22 @@ def test_the_first_then_defaults_then_the_rest_of_the_head_are_tried(
     ranks = {one.trial.configuration: one.recommended for one in found.configurations}
     assert [ranks[one] for one in head] == [*range(1, HEAD + 1)]
     assert [one.trial.configuration for one in found.configurations if one.is_default] == [DEFAULT]
+
+
+def test_usual_defaults_of_numbers_are_tried_in_the_unit_that_was_asked_for(
+    world_of_numbers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees win on all large datasets that are known; here ridge does."""
+    done = say(monkeypatch, lambda one: 0.9 if one.algorithm == "ridge" else 0.6)
+    dataset = load_dataset(prices(900, seed=50), name="mine")
+    found = verified(world_of_numbers, dataset)
+    default = Configuration("ridge", get_flow("ridge").default())
+    assert [one.trial.configuration for one in found.configurations if one.is_default] == [default]
+    assert {one.algorithm for one in done.configurations} == {"ridge", "decision_tree_regressor"}
+    best = found.configurations[0].trial
+    assert best.configuration.algorithm == "ridge"
+    spread = float(dataset.target.std(ddof=0))
+    assert best.value("root_mean_squared_error") == pytest.approx(0.1 * spread, rel=0.05)
 
 
 @pytest.mark.parametrize(

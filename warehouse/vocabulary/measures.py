@@ -21,6 +21,7 @@ MAE = "mean_absolute_error"
 R2 = "r2"
 RRSE = "root_relative_squared_error"
 RAE = "relative_absolute_error"
+RMSLE = "root_mean_squared_log_error"
 QUANTILES = (0.1, 0.9)
 """Quantiles that predictions of a number are measured at."""
 
@@ -150,7 +151,7 @@ COMMON = (
         high=inf,
     ),
     Measure(
-        "root_mean_squared_log_error",
+        RMSLE,
         False,
         "root mean squared error of log(1 + y), where neither truth nor predictions are below 0: predictions"
         " below 0 count as 0, and a target below 0 has none",

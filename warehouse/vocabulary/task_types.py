@@ -17,6 +17,7 @@ from warehouse.vocabulary.measures import (
     R2,
     RAE,
     RMSE,
+    RMSLE,
     RRSE,
     canonical_measure,
 )
@@ -85,7 +86,7 @@ REGRESSION = TaskType(
         RRSE,
         RAE,
         "median_absolute_error",
-        "root_mean_squared_log_error",
+        RMSLE,
         *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES),
     ),
     default_measure=RMSE,

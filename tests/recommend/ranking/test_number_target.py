@@ -8,7 +8,9 @@ from ingest.reading.datasets import load_dataset
 from recommend.ranking.number_target import NumberTarget
 from recommend.ranking.performance_forecast import PerformanceForecast
 from tests.cases import each
-from warehouse.vocabulary.measures import MAE, R2, RMSE, RRSE
+from warehouse.support.errors import BadOption
+from warehouse.vocabulary.measures import MAE, R2, RMSE, RMSLE, RRSE
+from warehouse.vocabulary.task_types import REGRESSION
 
 Y = np.linspace(0.5, 100.5, 101)
 """Standard deviation 29.15, mean absolute deviation 25.25."""
@@ -28,21 +30,70 @@ def test_what_does_not_follow_from_a_relative_error_is_unknown() -> None:
 
 def test_expected_value_in_r2() -> None:
     """RRSE .6 where the reference has .8: R2 .64 against .36."""
-    promise = PerformanceForecast(0.6, 0.5, 0.7, 0.2, 0.9).shown(R2, RRSE, lambda rrse: 1 - rrse**2)
+    expected = PerformanceForecast(0.6, 0.5, 0.7, 0.2, 0.9, {"catboost_regressor": 0.1})
+    promise = expected.shown(R2, RRSE, lambda rrse: 1 - rrse**2)
     assert promise is not None
     assert (promise.value, promise.low, promise.high) == pytest.approx((0.64, 0.51, 0.75))
     assert promise.gain == pytest.approx(0.28)
+    assert promise.other_gains == pytest.approx({"catboost_regressor": 0.13})
     assert promise.beats_default == 0.9
 
 
 def test_a_recommendation_shows_r2_with_its_range_and_the_share_of_the_error_saved() -> None:
     spread = float(Y.std())
-    promise = PerformanceForecast(0.6 * spread, 0.5 * spread, 0.7 * spread, 0.2 * spread, 0.9)
+    other = {"catboost_regressor": 0.15 * spread}
+    promise = PerformanceForecast(0.6 * spread, 0.5 * spread, 0.7 * spread, 0.2 * spread, 0.9, other)
     assert [*TARGET.columns(RMSE)] == ["expected", "R2", "80 % range", "gain", "likely"]
     assert TARGET.cells(RMSE, promise) == ("17.49", "0.640", "0.510-0.750", "+25.0%", "90%")
+    assert TARGET.other_gains(RMSE, promise) == {"CatBoost": "+20.0%"}
+    assert TARGET.beside(RMSE, promise) == "R2 0.640, from 0.510 to 0.750"
 
 
 def test_another_measure_shows_its_own_range() -> None:
     promise = PerformanceForecast(12000.0, 10000.0, 15000.0, 3000.0, None)
     assert [*TARGET.columns(MAE)] == ["expected", "80 % range", "gain", "likely"]
     assert TARGET.cells(MAE, promise) == ("12,000", "10,000-15,000", "+20.0%", "")
+    assert TARGET.beside(MAE, promise) == ""
+
+
+def test_a_range_that_begins_below_zero_has_no_second_minus() -> None:
+    spread = float(Y.std())
+    promise = PerformanceForecast(0.9 * spread, 0.8 * spread, 1.1 * spread, None, None)
+    assert TARGET.cells(RMSE, promise)[2] == "-0.210 to 0.360"
+    of_r2 = PerformanceForecast(0.19, -0.21, 0.36, 0.1, None)
+    assert TARGET.cells(R2, of_r2) == ("0.1900", "-0.2100 to 0.3600", "+0.100", "")
+
+
+def test_only_what_has_the_unit_of_the_target_is_said_to_have_it() -> None:
+    with_unit = {
+        measure for measure in REGRESSION.measures if "in the unit" in TARGET.columns(measure)["expected"]
+    }
+    assert with_unit == {RMSE, MAE, "median_absolute_error", "pinball_loss_0.1", "pinball_loss_0.9"}
+    assert "percent" in TARGET.columns(RMSLE)["gain"]
+    assert TARGET.columns(R2)["gain"] == "difference from LightGBM with its default settings"
+
+
+DIGITS = [
+    (0, "0"),
+    (0.5, "0.5000"),
+    (17.489, "17.49"),
+    (1853.2, "1,853"),
+    (12e6, "12,000,000"),
+    (-3.21987, "-3.220"),
+    (2.5e-7, "2.500e-07"),
+    (1e12, "1.000e+12"),
+]
+
+
+@each(("value", "text"), DIGITS)
+def test_numbers_have_four_digits(value: float, text: str) -> None:
+    assert TARGET.number(value) == text
+
+
+def test_a_measure_that_the_target_can_not_have_is_refused() -> None:
+    TARGET.check_measure(RMSLE)
+    below = NumberTarget(load_dataset(pd.DataFrame({"a": range(101), "profit": Y - 50})))
+    with pytest.raises(BadOption, match="'profit' has negative numbers; use another one"):
+        below.check_measure(RMSLE)
+    with pytest.raises(BadOption, match="the target 'price' is a number; use one of root_mean_squared_error"):
+        TARGET.check_measure("predictive_accuracy")

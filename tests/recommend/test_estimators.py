@@ -1,13 +1,15 @@
-"""The scikit-learn classifier: what it takes, what it fits, what it leaves behind."""
+"""The scikit-learn classifier and regressor: what they take, what they fit, what they leave behind."""
 
 import ast
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import threading
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -29,20 +31,86 @@ import recommend.estimators
 from ingest.flows import Flow, get_flow
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import run_limited
-from recommend import HeadstartClassifier
+from recommend import HeadstartClassifier, HeadstartRegressor
 from recommend.bo.tuning import Budget, running
 from recommend.bo.tuning.setup import Firsts
 from tests.recommend.code.scripts import run_scripts
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import numbers, prices
 from tests.recommend.verified import LONG, say
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 
+Estimator = HeadstartClassifier | HeadstartRegressor
+Rows = tuple[pd.DataFrame, pd.Series]
 
-def of_numbers(rows: int, seed: int = 50) -> tuple[pd.DataFrame, pd.Series]:
+
+def of_numbers(rows: int, seed: int = 50) -> Rows:
     frame = numbers(rows, seed)
     return frame[["x", "z"]], frame["class"]
+
+
+def of_prices(rows: int, seed: int = 50) -> Rows:
+    frame = prices(rows, seed)
+    return frame[["x", "z"]], frame["price"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An estimator with what it is tried on."""
+
+    estimator: type[Estimator]
+    world: str
+    """Name of the fixture of its warehouse."""
+    rows: Callable[[int], Rows]
+    outcomes: str
+    """Method with what the members' predictions are averaged to."""
+    linear: str
+    """Flow that wins on few rows."""
+    tree: str
+    """Flow that wins on many."""
+    of_months: Callable[[np.ndarray], np.ndarray]
+    """Target that months tell."""
+
+
+KINDS = {
+    "classifier": Kind(
+        HeadstartClassifier,
+        "small_world",
+        of_numbers,
+        "predict_proba",
+        "logistic_regression",
+        "decision_tree",
+        lambda months: np.where(months > 6, "late", "early"),
+    ),
+    "regressor": Kind(
+        HeadstartRegressor,
+        "world_of_numbers",
+        of_prices,
+        "predict",
+        "ridge",
+        "decision_tree_regressor",
+        lambda months: 20.5 * months,
+    ),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return KINDS[request.param]
+
+
+@pytest.fixture
+def estimator(kind: Kind, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Estimator:
+    """Either one, which fits the first recommendation in this process, as `classifier` does."""
+    monkeypatch.setattr(recommend.estimators, "current_process", lambda: SimpleNamespace(daemon=True))
+    return kind.estimator(warehouse=str(request.getfixturevalue(kind.world)), random_state=0)
+
+
+def outcomes(kind: Kind, estimator: Estimator, rows: Any) -> np.ndarray:
+    """Averaged probabilities of classes, or numbers."""
+    found: np.ndarray = getattr(estimator, kind.outcomes)(rows)
+    return found
 
 
 @pytest.fixture
@@ -68,31 +136,34 @@ def trees_lose(one: Configuration) -> float:
 
 
 def checks() -> list[Any]:
-    made = estimator_checks_generator(HeadstartClassifier())
-    return [pytest.param(check, id=getattr(check, "func", check).__name__) for _, check in made]
+    return [
+        pytest.param(name, check, id=f"{name}-{getattr(check, 'func', check).__name__}")
+        for name, kind in KINDS.items()
+        for _, check in estimator_checks_generator(kind.estimator())
+    ]
 
 
-@pytest.fixture
-def told_recommendation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Says what is recommended, so that a fit takes milliseconds."""
-    logistic = Configuration("logistic_regression", get_flow("logistic_regression").default())
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "check"), checks())
+def test_scikit_learn_accepts_it(
+    name: str,
+    check: Callable[[BaseEstimator], None],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is recommended is said, so that a fit takes milliseconds."""
+    kind = KINDS[name]
+    linear = Configuration(kind.linear, get_flow(kind.linear).default())
     said = {
+        "current_process": SimpleNamespace(daemon=True),
         "describe_task": None,
-        "gather": SimpleNamespace(task=SimpleNamespace(asked="predictive_accuracy")),
-        "find_candidates": SimpleNamespace(configurations=[logistic]),
-        "first_configurations": Firsts([logistic], []),
+        "gather": SimpleNamespace(task=SimpleNamespace(asked=kind.estimator().measure)),
+        "find_candidates": SimpleNamespace(configurations=[linear]),
+        "first_configurations": Firsts([linear], []),
     }
     for step, value in said.items():
         monkeypatch.setattr(recommend.estimators, step, lambda *_, value=value, **__: value)
-
-
-@pytest.mark.usefixtures("told_recommendation")
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("check", checks())
-def test_scikit_learn_accepts_it(
-    classifier: HeadstartClassifier, check: Callable[[BaseEstimator], None]
-) -> None:
-    check(clone(classifier))
+    check(kind.estimator(warehouse=str(request.getfixturevalue(kind.world)), random_state=0))
 
 
 @pytest.mark.parametrize("classes", ["aabb", "aabbc", "abababababab"])
@@ -114,8 +185,8 @@ def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
 # ---- what it takes -------------------------------------------------------------------------------
 
 
-def mixed(rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
-    """A column of every kind, all with gaps; the class is told by the month of `day`."""
+def mixed(kind: Kind = KINDS["classifier"], rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
+    """A column of every kind, all with gaps; the target is told by the month of `day`."""
     rng = np.random.default_rng(0)
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 360, rows), unit="D")
     words = ["late and never paid for anything", "came early and paid at once in full"]
@@ -134,14 +205,14 @@ def mixed(rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
     frame["city"] = frame["city"].where(rng.random(rows) > 0.1)
     frame["amount"] = frame["amount"].where(rng.random(rows) > 0.1, "?")
     frame["day"] = frame["day"].where(rng.random(rows) > 0.1)
-    return frame, np.where(days.month > 6, "late", "early")
+    return frame, kind.of_months(days.month.to_numpy())
 
 
-def test_frames_with_columns_of_every_kind_are_taken(classifier: HeadstartClassifier) -> None:
-    rows, classes = mixed()
-    classifier.fit(rows, classes)
-    assert classifier.feature_names_in_.tolist() == list(rows)
-    assert classifier.recommendation_.dataset.roles == {
+def test_frames_with_columns_of_every_kind_are_taken(kind: Kind, estimator: Estimator) -> None:
+    rows, target = mixed(kind)
+    estimator.fit(rows, target)
+    assert estimator.feature_names_in_.tolist() == list(rows)
+    assert estimator.recommendation_.dataset.roles == {
         "amount": "numeric",
         "day": "date",
         "moment": "date",
@@ -151,7 +222,7 @@ def test_frames_with_columns_of_every_kind_are_taken(classifier: HeadstartClassi
         "remark": "text",
         "row": "identifier",
     }
-    assert classifier.score(rows, classes) > 0.9
+    assert estimator.score(rows, target) > 0.9
 
 
 def test_a_row_alone_is_predicted_as_among_others(classifier: HeadstartClassifier) -> None:
@@ -218,39 +289,59 @@ def test_rows_without_a_column_to_learn_from_are_refused(classifier: HeadstartCl
         classifier.fit(np.ones((30, 2)), np.arange(30) % 2)
 
 
-def shuffled_index(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
-    return rows.set_axis(np.arange(len(rows)) // 2), classes.set_axis(np.arange(len(rows))[::-1] // 2)
+def shuffled_index(rows: pd.DataFrame, target: pd.Series) -> tuple[Any, Any]:
+    return rows.set_axis(np.arange(len(rows)) // 2), target.set_axis(np.arange(len(rows))[::-1] // 2)
 
 
-def name_of_a_column(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
-    return rows, classes.rename("x")
+def name_of_a_column(rows: pd.DataFrame, target: pd.Series) -> tuple[Any, Any]:
+    return rows, target.rename("x")
 
 
-def arrow(rows: pd.DataFrame, classes: pd.Series) -> tuple[Any, Any]:
-    return pa.Table.from_pandas(rows), pa.chunked_array([classes.tolist()])
+def arrow(rows: pd.DataFrame, target: pd.Series) -> tuple[Any, Any]:
+    return pa.Table.from_pandas(rows), pa.chunked_array([target.tolist()])
 
 
 @pytest.mark.parametrize("form", [shuffled_index, name_of_a_column, arrow])
-def test_rows_and_classes_belong_together_by_position(
-    classifier: HeadstartClassifier,
+def test_rows_and_target_belong_together_by_position(
+    kind: Kind,
+    estimator: Estimator,
     form: Callable[[pd.DataFrame, pd.Series], tuple[Any, Any]],
     tmp_path: Path,
 ) -> None:
-    rows, classes = of_numbers(120)
-    expected = clone(classifier).fit(rows, classes).predict_proba(rows)
-    X, y = form(rows, classes)
-    np.testing.assert_array_equal(classifier.fit(X, y).predict_proba(X), expected)
-    assert classifier.feature_names_in_.tolist() == ["x", "z"]
-    assert_code_predicts_the_same(classifier, rows, classes.rename(None), tmp_path)
+    rows, target = kind.rows(120)
+    expected = outcomes(kind, clone(estimator).fit(rows, target), rows)
+    X, y = form(rows, target)
+    np.testing.assert_array_equal(outcomes(kind, estimator.fit(X, y), X), expected)
+    assert estimator.feature_names_in_.tolist() == ["x", "z"]
+    assert_code_predicts_the_same(estimator, rows, target, tmp_path)
 
 
-def test_weights_of_rows_are_refused_in_words(classifier: HeadstartClassifier) -> None:
-    rows, classes = of_numbers(60)
-    classifier.fit(rows, classes, sample_weight=None)
-    with pytest.raises(TypeError, match=r"sample_weight is not supported, .* leave it out"):
-        classifier.fit(rows, classes, sample_weight=np.ones(60))
+def test_weights_of_rows_are_refused_in_words(kind: Kind, estimator: Estimator) -> None:
+    rows, target = kind.rows(60)
+    estimator.fit(rows, target, sample_weight=None)
+    with pytest.raises(TypeError, match=r"sample_weight is not supported, .* leave it out") as refused:
+        estimator.fit(rows, target, sample_weight=np.ones(60))
+    assert ("balanced_accuracy" in str(refused.value)) == (kind.estimator is HeadstartClassifier)
     with pytest.raises(TypeError, match="fit takes X and y, not groups"):
-        classifier.fit(rows, classes, groups=np.ones(60))
+        estimator.fit(rows, target, groups=np.ones(60))
+
+
+@pytest.mark.parametrize(
+    ("y", "measure", "complaint"),
+    [
+        (np.full(60, 3.5), None, "all of y is the same number"),
+        (np.r_[np.nan, np.arange(59)], None, "NaN"),
+        (np.r_[np.inf, np.arange(59)], None, "infinity"),
+        (np.arange(60) - 30.0, "rmsle", "has negative numbers"),
+        (np.arange(60.0), "accuracy", "can't be used to select a model; use one of root_mean_squared_error"),
+    ],
+)
+def test_numbers_that_can_not_be_learned_are_refused(
+    world_of_numbers: Path, y: np.ndarray, measure: str | None, complaint: str
+) -> None:
+    regressor = HeadstartRegressor(warehouse=world_of_numbers, measure=measure)
+    with pytest.raises((ValueError, BadInput), match=complaint):
+        regressor.fit(of_prices(60)[0], y)
 
 
 # ---- what it predicts ----------------------------------------------------------------------------
@@ -272,13 +363,13 @@ def test_a_column_that_comes_in_another_form_is_warned_of(classifier: HeadstartC
 # ---- what it fits --------------------------------------------------------------------------------
 
 
-def test_in_a_daemon_the_first_recommendation_is_fitted(classifier: HeadstartClassifier) -> None:
-    classifier.fit(*of_numbers(900))
-    assert classifier.search_ is None
-    assert len(classifier.recommendation_.configurations) == 3
-    assert classifier.best_configuration_ == classifier.recommendation_.configurations[0].configuration
-    assert classifier.best_configuration_.algorithm == "decision_tree"
-    assert classifier.weights_ == {classifier.best_configuration_: 1.0}
+def test_in_a_daemon_the_first_recommendation_is_fitted(kind: Kind, estimator: Estimator) -> None:
+    estimator.fit(*kind.rows(900))
+    assert estimator.search_ is None
+    assert len(estimator.recommendation_.configurations) == 3
+    assert estimator.best_configuration_ == estimator.recommendation_.configurations[0].configuration
+    assert estimator.best_configuration_.algorithm == kind.tree
+    assert estimator.weights_ == {estimator.best_configuration_: 1.0}
 
 
 def test_whatever_the_budget_is_it_predicts_in_time(searching: HeadstartClassifier) -> None:
@@ -381,13 +472,13 @@ def test_runs_are_written_to_the_warehouse_only_where_that_is_asked_for(
     assert written["n"].item() == len(searching.search_.trials) == 10
 
 
-def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) -> None:
-    rows, classes = mixed()
-    classifier.fit(rows.assign(city="a secret place"), classes)
-    content = pickle.dumps(classifier)
+def test_a_pickle_predicts_and_holds_no_rows(kind: Kind, estimator: Estimator) -> None:
+    rows, target = mixed(kind)
+    estimator.fit(rows.assign(city="a secret place"), target)
+    content = pickle.dumps(estimator)
     assert b"paid at once" not in content.replace(b"a secret place", b"")
     copy = pickle.loads(content)
-    np.testing.assert_array_equal(copy.predict(rows), classifier.predict(rows))
+    np.testing.assert_array_equal(copy.predict(rows), estimator.predict(rows))
     with pytest.raises(NotFittedError, match="a pickle keeps none"):
         copy.explain()
     with pytest.raises(NotFittedError, match="a pickle keeps none"):
@@ -395,40 +486,45 @@ def test_a_pickle_predicts_and_holds_no_rows(classifier: HeadstartClassifier) ->
 
 
 def assert_code_predicts_the_same(
-    classifier: HeadstartClassifier, rows: pd.DataFrame, classes: Any, folder: Path
+    estimator: Estimator, rows: pd.DataFrame, target: Any, folder: Path
 ) -> None:
-    """The classifier's code, run without our packages on a CSV file of the rows."""
-    (folder / "code.py").write_text(classifier.code(), encoding="utf-8")
-    rows.assign(**{getattr(classes, "name", None) or "class": classes}).to_csv(
-        folder / "rows.csv", index=False
-    )
+    """The estimator's code, run without our packages on a CSV file of the rows."""
+    (folder / "code.py").write_text(estimator.code(), encoding="utf-8")
+    name = str(estimator.recommendation_.dataset.target.name)
+    rows.assign(**{name: target}).to_csv(folder / "rows.csv", index=False)
     out, complaints = run_scripts([("code.py", "rows.csv", "--predict", "rows.csv")], folder)
     assert out == f"predictions.csv: {len(rows)} predictions\n", complaints
+    if isinstance(estimator, HeadstartRegressor):
+        predicted = pd.read_csv(folder / "predictions.csv")
+        np.testing.assert_allclose(predicted["prediction"], estimator.predict(rows), rtol=1e-9)
+        return
     predicted = pd.read_csv(folder / "predictions.csv", dtype={"prediction": str})
-    assert (predicted["prediction"] == classifier.predict(rows).astype(str)).all()
-    np.testing.assert_allclose(predicted.iloc[:, 1:], classifier.predict_proba(rows), rtol=1e-9)
+    assert (predicted["prediction"] == estimator.predict(rows).astype(str)).all()
+    np.testing.assert_allclose(predicted.iloc[:, 1:], estimator.predict_proba(rows), rtol=1e-9)
 
 
 def test_what_was_fitted_is_a_script_without_our_packages(
-    classifier: HeadstartClassifier, tmp_path: Path
+    kind: Kind, estimator: Estimator, tmp_path: Path
 ) -> None:
-    rows, classes = mixed()
-    classifier.fit(rows, classes)
-    head = ast.get_docstring(ast.parse(classifier.code())) or ""
+    rows, target = mixed(kind)
+    estimator.fit(rows, target)
+    head = ast.get_docstring(ast.parse(estimator.code())) or ""
     assert (
-        "Chosen by Headstart's HeadstartClassifier, after 0 trials on the data and 128 runs on 8 datasets."
-        in " ".join(head.split())
+        f"Chosen by Headstart's {kind.estimator.__name__}, after 0 trials on the data and 128 runs on 8 "
+        "datasets." in " ".join(head.split())
     )
     assert "Weights: 1.00." in head
-    assert_code_predicts_the_same(classifier, rows, classes, tmp_path)
+    assert_code_predicts_the_same(estimator, rows, target, tmp_path)
 
 
-def test_it_explains_what_recommend_says(classifier: HeadstartClassifier) -> None:
-    text = classifier.fit(*of_numbers(900)).explain()
-    assert text.startswith("frame: 900 rows, 2 classes")
+def test_it_explains_what_recommend_says(kind: Kind, estimator: Estimator) -> None:
+    text = estimator.fit(*kind.rows(900)).explain()
+    is_regressor = kind.estimator is HeadstartRegressor
+    assert text.startswith(f"frame: 900 rows, {'a number from' if is_regressor else '2 classes'}")
+    assert not (is_regressor and re.search("class|probabilit", text))
     assert "Decision tree" in text
     with pytest.raises(NotFittedError):
-        clone(classifier).explain()
+        clone(estimator).explain()
 
 
 def test_an_interrupt_ends_the_fit_and_its_processes(

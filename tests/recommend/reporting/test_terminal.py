@@ -1,0 +1,78 @@
+"""A recommendation in a terminal: columns, and what they mean."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ingest.reading.datasets import load_dataset
+from recommend import recommend
+from recommend.ranking.performance_forecast import PerformanceForecast
+from recommend.recommendation import Recommendation
+from recommend.reporting.page import recommendation_page
+from recommend.reporting.terminal import in_words
+from tests.recommend.conftest import prices
+from tests.recommend.reporting.html.pages import Page
+from warehouse.store import Warehouse
+
+
+@pytest.fixture(scope="module")
+def promised(world_of_numbers: Path) -> Recommendation:
+    """Two configurations for numbers with a spread of about 82, with values that are expected."""
+    dataset = load_dataset(prices(900, seed=99), name="homes")
+    found = recommend(dataset, warehouse=Warehouse.open(world_of_numbers), top=2)
+    promise = PerformanceForecast(20.0, 18.0, 23.0, 5.0, 0.75, {"catboost_regressor": 1.25})
+    items = [replace(item, expectation=promise) for item in found.configurations]
+    return replace(found, configurations=items)
+
+
+def explained(found: Recommendation) -> list[str]:
+    """R2 of errors of 20, 23 and 18."""
+    spread = float(found.dataset.target.std(ddof=0))
+    return [f"{1 - (error / spread) ** 2:.3f}" for error in (20, 23, 18)]
+
+
+def printed(found: Recommendation, monkeypatch: pytest.MonkeyPatch, width: int) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    return in_words(found, is_default_measure=True, details=False).splitlines()
+
+
+def test_errors_are_shown_with_r2_and_gains_over_both_usual_defaults(
+    promised: Recommendation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = printed(promised, monkeypatch, 120)
+    titles = next(line for line in lines if line.startswith("#  try")).split()
+    assert titles == ["#", "try", "expected", "R2", "80", "%", "range", "gain", "likely", "CatBoost", "fit"]
+    first = next(line for line in lines if line.startswith("1  Decision tree"))
+    value, low, high = explained(promised)
+    assert first.split()[3:] == ["20.00", value, f"{low}-{high}", "+20.0%", "75%", "+5.9%"]
+    legend = "\n".join(lines)
+    assert "in the unit of price" in legend
+    assert "gain over CatBoost with its default settings" in legend
+    assert "mean of the numbers that they predict" in legend
+
+
+def test_where_the_terminal_is_narrow_the_first_default_is_enough(
+    promised: Recommendation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = printed(promised, monkeypatch, 75)
+    assert max(map(len, lines[lines.index("") :])) <= 75
+    assert not any("CatBoost with its default" in line for line in lines)
+    assert any("LightGBM with its default" in line for line in lines)
+
+
+def test_the_page_has_the_same(promised: Recommendation) -> None:
+    text = " ".join(Page(recommendation_page(promised)).text.split())
+    assert "18.00 to 23.00" in text
+    assert "R2 {}, from {} to {}.".format(*explained(promised)) in text
+    assert "+20.0% against LightGBM with its default settings, better with a probability of 75%" in text
+    assert "+5.9% against CatBoost with its default settings." in text
+    assert "mean of the target" in text
+    assert "Values of price" in text
+    assert " 0 classes" not in text
+
+
+def test_further_gains_are_in_the_document_where_they_are_known(promised: Recommendation) -> None:
+    expected = promised.document()["configurations"][0]["expectation"]
+    assert expected["other_gains"] == {"catboost_regressor": 1.25}
+    assert "other_gains" not in PerformanceForecast(0.8, 0.7, 0.9, 0.1, 0.7).document()
