@@ -3,7 +3,7 @@
 Ranges: AdaBoost as in van Hoof's thesis (OpenML flow 6970). The gradient boosters' are wide enough for the
 configurations of TabRepo (Salinas and Erickson 2023), FLAML (`flaml.default`) and auto-sklearn 2, and for
 the tunable ranges of Probst, Boulesteix and Bischl (2019). Those of the regressors are wide enough for
-FLAML's configurations for regression, for pytabkit's tuned defaults (Holzmüller, Grinsztajn and Steinwart
+FLAML's configurations for regression, for pytabkit's tuned defaults (Holzmueller, Grinsztajn and Steinwart
 2024) and for TabArena's ranges. Boosters take categories and missing numbers as they are and so have no
 imputation. No regularization is written as the low end of a logarithmic range.
 """

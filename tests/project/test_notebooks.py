@@ -21,6 +21,7 @@ def test_there_are_notebooks() -> None:
         "latent_space",
         "metalearners_compared",
         "recommend_and_tune",
+        "regression",
         "size_of_the_data",
         "warehouse_tour",
     }

@@ -38,7 +38,7 @@ TUTORIALS = ROOT / "docs" / "pages" / "tutorials"
 """Whose blocks of Python go on from one another and from commands; others stand alone (`test_examples`)."""
 SERVER = "http://127.0.0.1:8123"
 """Where a document has the server of `tests.openml_server`; a test serves at a free port in its place."""
-EXAMPLE = ROOT / "recommend" / "examples" / "subscribers.csv"
+EXAMPLES = ROOT / "recommend" / "examples"
 
 
 def is_run(block: Block, document: Path) -> bool:
@@ -51,12 +51,11 @@ PAGES = [path for path in documents() if any(is_run(block, path) for block in bl
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a newcomer works: the example, a table `my.csv` and `large.csv`, and no warehouse yet."""
+    """Where a newcomer works: the examples, tables `my.csv` and `large.csv`, and no warehouse yet."""
     work = tmp_path / "work"
-    (work / "recommend" / "examples").mkdir(parents=True)
-    shutil.copy(EXAMPLE, work / "recommend" / "examples")
+    shutil.copytree(EXAMPLES, work / "recommend" / "examples")
     for name in ("my.csv", "large.csv"):
-        shutil.copy(EXAMPLE, work / name)
+        shutil.copy(EXAMPLES / "subscribers.csv", work / name)
     monkeypatch.chdir(work)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
