@@ -59,7 +59,7 @@ class TrainingData:
     hyperparameters: pd.DataFrame
     """(n, any) of the configurations that were run, as `ConfigurationTable.hyperparameters`."""
     metafeatures: pd.DataFrame
-    """(d, qualities), the datasets of the runs in order of first run."""
+    """(d, qualities), the datasets of the runs in order of first run; qualities that one of them has."""
     families: np.ndarray
     """(d,) equal for datasets that are near copies."""
     train_rows: np.ndarray
@@ -101,7 +101,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
         configuration=runs.configurations.setups.get_indexer(pd.Index(table["setup"])),
         dataset=dataset,
         hyperparameters=runs.configurations.hyperparameters,
-        metafeatures=metafeatures.reindex(datasets),
+        metafeatures=metafeatures.reindex(datasets).dropna(axis=1, how="all"),
         families=pd.factorize(table["family"].to_numpy()[first])[0],
         train_rows=_train_rows(table),
         larger=_larger_runs(runs),
