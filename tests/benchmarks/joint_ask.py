@@ -24,6 +24,7 @@ import numpy as np
 from ingest.running.resampling import Resampling
 from metalearners.encoding.hyperparameters import HyperparameterEncoding
 from recommend import Budget, Search, load_dataset
+from recommend.bo.tuning.settings import completed
 from recommend.bo.tuning.setup import new_search, task_of
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
@@ -70,8 +71,9 @@ def main() -> None:
     tables, encodings = Stopwatch(), Stopwatch()
     tables.watch(Space, "_table")
     encodings.watch(HyperparameterEncoding, "matrix")
-    search = Search(preprocessing=options.preprocessing)
-    task = task_of(load_dataset(EXAMPLE), search, Warehouse.open(STARTER))
+    dataset, warehouse = load_dataset(EXAMPLE), Warehouse.open(STARTER)
+    search = completed(Search(preprocessing=options.preprocessing), dataset, warehouse)
+    task = task_of(dataset, search, warehouse)
     known = gather(task)
     budget = Budget(trials=TRIALS)
     optimizer, _ = new_search(task, known, find_candidates(known), search, Resampling(3), budget=budget)

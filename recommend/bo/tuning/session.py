@@ -69,6 +69,9 @@ LEAST = 2.0
 """Seconds that a fit of the quickest may take in any case before there is a model."""
 LONGER = 4.0
 """Times as long as expected that a fit on the way may take."""
+LAST_RESORT = 20.0
+"""Seconds that the last and quickest configuration may take in any case, on the fewest rows, where all others
+failed: on a busy machine it takes long to begin, and a model late is better than none."""
 PROBE, SHORT = 0.02, 0.5
 """Share of the time left that the very first fit is expected to take, or so many seconds; from it a session
 knows how fast this machine is on this dataset before a long fit begins."""
@@ -400,7 +403,8 @@ class Session:
             if is_last or (share > 0 and self._rows_within(share, one)):
                 quick = min(max(PROBE * left, SHORT), share)
                 rows = None if is_last else self._rows_within(quick, one)
-                return Task("fit", one, SLOWER * share, rows=rows or self._fewest_rows)
+                limit = max(SLOWER * share, LAST_RESORT if is_last else 0.0)
+                return Task("fit", one, limit, rows=rows or self._fewest_rows)
         return None
 
     def _splits_of(self, task: Task) -> Sequence[Any]:

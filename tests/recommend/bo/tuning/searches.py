@@ -12,7 +12,9 @@ from recommend.bo.tuning import Search, SearchResult
 from recommend.bo.tuning.trials import Trial
 from warehouse.vocabulary.configuration import Configuration
 
-QUICK = Search(flows=("decision_tree", "logistic_regression"), surrogate="gbqr", folds=1)
+QUICK = Search(
+    flows=("decision_tree", "logistic_regression"), measure="predictive_accuracy", surrogate="gbqr", folds=1
+)
 
 
 def noisy(rows: int) -> Dataset:

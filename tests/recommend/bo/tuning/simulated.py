@@ -35,7 +35,7 @@ from warehouse.vocabulary.configuration import Configuration
 
 ROWS = 160
 """Of the dataset."""
-SEARCH = Search(flows=("decision_tree",))
+SEARCH = Search(flows=("decision_tree",), measure="predictive_accuracy")
 
 
 def configuration(

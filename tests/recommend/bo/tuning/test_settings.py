@@ -4,13 +4,19 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from recommend.bo.tuning.settings import Budget, Search, check
+from ingest.flows import installed_flows
+from ingest.reading.datasets import load_dataset
+from recommend.bo.tuning.settings import Budget, Search, check, completed
+from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnknownName
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
-SEARCH = Search(flows=("svm", "mlp"))
+SEARCH = Search(flows=("svm", "mlp"), measure="predictive_accuracy")
 ENOUGH = Budget(trials=5)
 
 
@@ -21,6 +27,15 @@ def test_a_description_is_json_and_has_everything_that_trials_depend_on() -> Non
     assert description["flows"] == ["svm", "mlp"]
     assert description["seeds"] == [["svm", {"C": 2.0, "kernel": "rbf"}]]
     assert description.keys() == vars(SEARCH).keys() - {"ensemble"}
+
+
+def test_flows_and_measure_follow_from_the_dataset_where_none_are_named() -> None:
+    numbers = load_dataset(pd.DataFrame({"a": range(40), "price": np.linspace(0.5, 9, 40)}))
+    found = completed(Search(), numbers, Warehouse.open(STARTER))
+    assert found.flows == installed_flows(REGRESSION)
+    assert found.measure == "root_mean_squared_error"
+    named = completed(Search(flows=("lightgbm",), measure="mae"), numbers, Warehouse.open(STARTER))
+    assert (named.flows, named.measure) == (("lightgbm_regressor",), "mean_absolute_error")
 
 
 @pytest.mark.parametrize(
@@ -42,5 +57,5 @@ def test_what_cannot_work_is_refused_in_one_line(
     change: dict[str, Any], budget: Budget, jobs: int, refusal: type[BadInput], message: str
 ) -> None:
     with pytest.raises(refusal, match=message) as caught:
-        check(replace(SEARCH, **change), budget, jobs)
+        check(replace(SEARCH, **change), budget, jobs, CLASSIFICATION)
     assert "\n" not in str(caught.value)
