@@ -99,7 +99,7 @@ def _named_otherwise(flow: Flow, own: Choice) -> dict[str, Any]:
         values = [value, *(one.get(name) for one in others)]
         if any(value != another for another in values):
             return {name: {"values": values}}
-    return {}
+    return {own.name: {"values": [first[own.name]]}} if own.name in first else {}
 
 
 def _distribution(own: Number | Choice) -> Any:

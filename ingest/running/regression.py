@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ingest.reading.target.strata import strata_of
 from ingest.running.predictions import Predictions
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RAE, RMSE, RMSLE, RRSE
@@ -18,11 +19,6 @@ from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RAE, RMSE, RMSLE, 
 if TYPE_CHECKING:
     import pandas as pd
     from sklearn.base import BaseEstimator
-
-STRATA = 10
-"""Quantile bins of the target that splits share out."""
-ROWS_PER_STRATUM = 20
-"""Rows of a bin, at least: folds of ten have two of each."""
 
 
 class NumberScorer:
@@ -32,15 +28,7 @@ class NumberScorer:
         return target.to_numpy(np.float64)
 
     def strata(self, target: pd.Series) -> Positions:
-        """Up to ten bins of about equal size by the rows' ranks; equal numbers are in one bin."""
-        from scipy.stats import rankdata
-
-        n = len(target)
-        bins = max(min(STRATA, n // ROWS_PER_STRATUM), 1)
-        lowest = rankdata(self.outcomes(target), method="min") - 1
-        _, codes = np.unique(lowest * bins // n, return_inverse=True)
-        strata: Positions = codes.astype(np.intp)
-        return strata
+        return strata_of(target)
 
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:  # noqa: ARG002
         return None

@@ -43,7 +43,7 @@ def importances(
     data = training_data(runs, metafeatures)
     learner = LightGBMRegressorLearner(metafeatures=None, seed=seed, **settings)
     encoding = learn_encoding_of(data)
-    inputs = learner.inputs_of(encoding, metafeatures)
+    inputs = learner.inputs_of(encoding, data.metafeatures)
     X = inputs.matrix(encode_runs(encoding, data), data.metafeatures, data.dataset)
     owner = [_owner(column, runs) for column in inputs.names]
 

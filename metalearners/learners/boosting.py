@@ -31,8 +31,9 @@ from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
-from warehouse.vocabulary.qualities import DEFAULT
+from warehouse.vocabulary.qualities import DEFAULT, GROUPS, default_for
 from warehouse.vocabulary.table import ConfigurationTable
+from warehouse.vocabulary.task_types import REGRESSION
 
 Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
 Targets = Literal["standardized", "raw"]
@@ -121,8 +122,8 @@ class _BoostedTreesLearner(WithSettings):
     inputs: Inputs = "both"
     """Inputs of the trees: hyperparameters, meta-features, or both."""
     metafeatures: tuple[str, ...] | None = DEFAULT
-    """The qualities to use; None = all qualities given to `fit`. One that no dataset has is missing
-    everywhere, and has no influence."""
+    """The qualities to use; None = all that the datasets have. One that no dataset has is missing everywhere,
+    and has no influence. Where numbers are predicted, the default gives way to that of regression."""
     seed: int = 0
     """Random seed of training."""
 
@@ -141,6 +142,8 @@ class _BoostedTreesLearner(WithSettings):
     def inputs_of(self, encoding: HyperparameterEncoding, available: pd.DataFrame) -> TreeInputs:
         """The columns of X, where datasets have the qualities `available`."""
         chosen = tuple(available.columns) if self.metafeatures is None else self.metafeatures
+        if chosen == DEFAULT and not available.columns.intersection(list(GROUPS["target"])).empty:
+            chosen = default_for(REGRESSION)
         return TreeInputs(
             encoding.columns if self.inputs in ("hyperparameters", "both") else (),
             chosen if self.inputs in ("metafeatures", "both") else (),
@@ -165,7 +168,7 @@ class _BoostedTreesLearner(WithSettings):
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)
-        inputs = self.inputs_of(encoding, metafeatures)
+        inputs = self.inputs_of(encoding, data.metafeatures)
         X = inputs.matrix(encoded, data.metafeatures, data.dataset)
         y = self._targets(data)
         forest = self._train(X, y, data) if X.shape[1] else constant_forest(float(y.mean()), 0)

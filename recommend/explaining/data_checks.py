@@ -13,7 +13,7 @@ from ingest.flows.preprocessing import MOST
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
-from ingest.running.scorer import scorer_of
+from ingest.reading.target.strata import strata_of
 from recommend.explaining import dependence
 from recommend.explaining.known_sizes import Outside
 from recommend.ranking.target_kinds import CautionKind, target_kind
@@ -143,7 +143,7 @@ def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | N
 def _leaks(dataset: Dataset) -> Iterator[Caution]:
     rows = rows_looked_at(len(dataset.target))
     features, target = dataset.features.iloc[rows], dataset.target.iloc[rows]
-    kind, strata = target_kind(dataset), scorer_of(dataset).strata(target)
+    kind, strata = target_kind(dataset), strata_of(target)
     for name in features.columns:
         role = dataset.roles[str(name)]
         if role in NOT_LEARNED_FROM:

@@ -19,7 +19,7 @@ import pandas as pd
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import Kind, SplitBy
-from ingest.running.scorer import scorer_of
+from ingest.reading.target.strata import strata_of
 from recommend.ranking.target_kinds import target_kind
 from warehouse.support.arrays import Floats, Positions
 
@@ -57,7 +57,7 @@ class Sign:
 
 def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
     """Candidates for a column to split by: at most one time and one group."""
-    strata, alike = scorer_of(dataset).strata(dataset.target), target_kind(dataset).alike
+    strata, alike = strata_of(dataset.target), target_kind(dataset).alike
     chance = float((np.bincount(strata) ** 2).sum() / len(strata) ** 2)
     columns = {str(name): column for name, column in dataset.features.items()}
     words = {name: _words(name) for name in columns}

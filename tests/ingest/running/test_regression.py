@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.dummy import DummyRegressor
 
+from ingest.reading.target.strata import STRATA
 from ingest.running.predictions import Predictions
-from ingest.running.regression import STRATA, NumberScorer, number_measures
+from ingest.running.regression import NumberScorer, number_measures
 from warehouse.vocabulary.task_types import REGRESSION
 
 SCORER = NumberScorer()

@@ -12,6 +12,7 @@ from recommend.bo.cli import app
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.task_types import TaskType
 
 Simulate = Callable[..., str]
 
@@ -77,8 +78,8 @@ def test_searches_are_compared_at_equal_seconds(
 ) -> None:
     """Every second run of the small world takes twice as long as the others."""
 
-    def timed_runs(warehouse: Warehouse, flow: str | None) -> RunTable:
-        runs = warehouse.run_table(flow, "predictive_accuracy")
+    def timed_runs(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTable:
+        runs = warehouse.run_table(flow, "predictive_accuracy", task_type=task_type)
         return replace(runs, runs=runs.runs.assign(value=[1000.0 * (1 + row % 2) for row in runs.runs.index]))
 
     with pytest.raises(BadInput, match="have no running time"):
