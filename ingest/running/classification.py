@@ -26,13 +26,11 @@ _LEAST_PROBABILITY = 1e-15
 
 
 class ClassScorer:
-    """The scorer of classification: outcomes and strata are class codes."""
+    """The scorer of classification: outcomes are class codes."""
 
     def outcomes(self, target: pd.Series) -> Positions:
         codes: Positions = np.asarray(target.astype("category").cat.codes, dtype=np.intp)
         return codes
-
-    strata = outcomes
 
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:
         codes = self.outcomes(target)

@@ -23,6 +23,7 @@ from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.split_by import split_of_key
+from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation, Limits, evaluations
 from ingest.running.limits import Outcome
@@ -30,7 +31,6 @@ from ingest.running.plan import Plan, Source, Tier
 from ingest.running.pool import Pool
 from ingest.running.promotion import best_setups
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
-from ingest.running.scorer import scorer_of
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
@@ -385,7 +385,7 @@ class _Batch:
 
     def _needed_rows(self) -> tuple[Dataset, list[list[Split]]]:
         """The rows that some split uses, and the splits among them: the data sent to a run's process."""
-        strata = scorer_of(self.dataset).strata(self.dataset.target)
+        strata = strata_of(self.dataset.target)
         repetitions = list(self._procedure.splits(strata, self._plan.seed))
         used = np.unique(
             np.concatenate([rows for splits in repetitions for split in splits for rows in split])

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest.reading.target.strata import strata_of
 from ingest.running.predictions import Predictions
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RAE, RMSE, RMSLE, RRSE
@@ -22,13 +21,10 @@ if TYPE_CHECKING:
 
 
 class NumberScorer:
-    """The scorer of regression: outcomes are numbers, strata their quantile bins."""
+    """The scorer of regression: outcomes are numbers."""
 
     def outcomes(self, target: pd.Series) -> Floats:
         return target.to_numpy(np.float64)
-
-    def strata(self, target: pd.Series) -> Positions:
-        return strata_of(target)
 
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:  # noqa: ARG002
         return None

@@ -29,10 +29,6 @@ class Scorer(Protocol):
         """(n,) what pipelines are fitted to: class codes from 0, or numbers."""
         ...
 
-    def strata(self, target: pd.Series) -> Positions:
-        """(n,) stratum of each row, from 0: splits give each part about the same share of every stratum."""
-        ...
-
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:
         """Strata without a row in `train`, in words; None if all have one."""
         ...

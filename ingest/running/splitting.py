@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
+from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import SPLITTERS, Split
 from ingest.running.resampling import Resampling, hold_out
 from ingest.running.scorer import scorer_of
@@ -23,7 +24,7 @@ def splits_of(dataset: Dataset, resampling: Resampling, seed: int, number: int =
     Raises:
         BadInput: there are too few times or groups, or a class is not among the rows to learn from.
     """
-    strata = scorer_of(dataset).strata(dataset.target)
+    strata = strata_of(dataset.target)
     if dataset.split is None:
         return resampling.repetition(strata, seed, number)
     blocks = dataset.split.blocks(dataset.features)
@@ -38,7 +39,7 @@ def hold_out_rows(dataset: Dataset, every: int, seed: int) -> Split:
     Raises:
         BadInput: as for `splits_of`.
     """
-    strata = scorer_of(dataset).strata(dataset.target)
+    strata = strata_of(dataset.target)
     if dataset.split is None:
         return hold_out(strata, every, seed)
     blocks = dataset.split.blocks(dataset.features)

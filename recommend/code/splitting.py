@@ -8,6 +8,7 @@ from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.split_by import Kind
+from ingest.reading.target.strata import strata_of
 from recommend.code.targets import target_code
 from warehouse.support.errors import UnusableDataset
 
@@ -77,7 +78,6 @@ def find_splitting(dataset: Dataset) -> Splitting:
         return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest, code.strata)
     # Which take modules that not every system has, as no script without a split does.
     from ingest.running.resampling import Resampling
-    from ingest.running.scorer import scorer_of
     from ingest.running.splitting import feasible_folds, splits_of
 
     column, role = dataset.split.column, dataset.roles[dataset.split.column]
@@ -87,7 +87,7 @@ def find_splitting(dataset: Dataset) -> Splitting:
         column = f"{column}: days" if role is Role.date else column
     resampling = Resampling(MOST_FOLDS, by=dataset.split.kind)
     folds = max(feasible_folds(dataset, resampling), 2)
-    strata = scorer_of(dataset).strata(dataset.target)
+    strata = strata_of(dataset.target)
     tested = splits_of(dataset, Resampling(folds, by=dataset.split.kind), seed=0)
     lacks = any(len(set(strata[test].tolist())) < strata.max() + 1 for _, test in tested)
     return Splitting(dataset.split.kind, folds, 0 if lacks else fewest, code.strata, column)

@@ -20,6 +20,7 @@ from ingest.flows import get_flow
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.dataset_files import find_datasets
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.target.strata import strata_of
 from ingest.running.resampling import hold_out, stratified_sample
 from ingest.running.scorer import Scorer, scorer_of
 from metalearners import DEFAULT_LEARNER
@@ -187,7 +188,7 @@ def held_out(
         BadInput: the table can't be used for a task of this kind.
     """
     dataset = load_dataset(file.path, target=file.target, task=kind.name, rare_classes="drop")
-    strata = scorer_of(dataset).strata(dataset.target)
+    strata = strata_of(dataset.target)
 
     def sample(rows: Positions, most: int | None) -> Positions:
         if most is None or len(rows) <= most:

@@ -40,10 +40,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import Split
 from ingest.running.limits import run_limited
 from ingest.running.plan import Plan, SplitRule, Tier
-from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
@@ -111,7 +111,7 @@ def judged(
     table: dict[str, Any] = {"table": file.name}
     try:
         dataset = load_dataset(file.path, target=file.target, task=task_name, rare_classes="drop")
-        strata = scorer_of(dataset).strata(dataset.target)
+        strata = strata_of(dataset.target)
         resampling = split_rules().resampling(len(strata), Tier(train_rows=most_rows))
         repetitions = list(resampling.splits(strata, seed=0))
         rows = np.arange(len(strata)) if resampling.folds > 1 else repetitions[0][0][0]

@@ -42,6 +42,7 @@ import pandas as pd
 
 from ingest.flows import flow_for
 from ingest.flows.base import TARGET_TRANSFORMATION
+from ingest.reading.target.strata import strata_of
 from ingest.running.limits import run_limited
 from ingest.running.pool import read_pool
 from ingest.running.resampling import hold_out
@@ -283,7 +284,7 @@ class Fits:
         self.records: dict[str, dict[str, Any]] = {}
         self.scores: dict[str, Floats] = {}
         self._seconds = seconds
-        strata = table.scorer.strata(table.dataset.target)[table.train]
+        strata = strata_of(table.dataset.target)[table.train]
         fit, validated = (table.train[part] for part in hold_out(strata, VALIDATED, table.seed))
         self._validation = replace(table, train=fit, test=validated)
 

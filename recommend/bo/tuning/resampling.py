@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from ingest.reading.datasets import Dataset
+from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import Split
 from ingest.running.resampling import Resampling, stratified_sample
-from ingest.running.scorer import scorer_of
 from ingest.running.splitting import feasible_folds
 from ingest.running.splitting import splits_of as splits_of_dataset
 from recommend.bo.optimizer import ALL_ROWS
@@ -72,13 +72,13 @@ def fits_of_trial(resampling: Resampling) -> float:
 
 def least_rows(part: Dataset) -> int:
     """Rows that a fit has at least: all where there are few."""
-    strata = scorer_of(part).strata(part.target)
+    strata = strata_of(part.target)
     return min(max(LEAST_ROWS, 2 * (int(strata.max()) + 1)), len(strata))
 
 
 def rows_to_fit_on(part: Dataset, rows: int, seed: int) -> Positions | None:
     """Positions of as many rows, of which each stratum has its share and two rows at least; None = all."""
-    strata = scorer_of(part).strata(part.target)
+    strata = strata_of(part.target)
     return None if rows >= len(strata) else stratified_sample(strata, rows, seed)
 
 
@@ -86,7 +86,7 @@ def _feasible(part: Dataset, folds: int) -> int:
     """The largest number of folds, at most `folds`, that the dataset can be split into."""
     if part.split is not None:
         return feasible_folds(part, Resampling(folds, by=part.split.kind))
-    strata = scorer_of(part).strata(part.target)
+    strata = strata_of(part.target)
     return min(folds, max(int(np.bincount(strata).max()), 1)) if len(strata) else 1
 
 
@@ -110,7 +110,7 @@ class Splits:
             resampling = self.resampling
             if share < ALL_ROWS:
                 rows, _ = resampling.sizes(len(self._part.features))
-                strata = scorer_of(self._part).strata(self._part.target)
+                strata = strata_of(self._part.target)
                 least = 2 * (int(strata.max()) + 1)
                 resampling = replace(resampling, train_rows=max(round(share * rows), least))
             with warnings.catch_warnings():

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from ingest.reading.datasets import Dataset
+from ingest.reading.target.strata import strata_of
 from ingest.running.evaluation import TIMES, Evaluation
 from ingest.running.limits import LimitedCall, Outcome
 from ingest.running.resampling import Resampling
@@ -66,7 +67,7 @@ KEPT = 0.4
 ON_THE_WAY = 0.1
 """Share of the time so far that fits on the way may take."""
 LEAST = 2.0
-"""Seconds that a fit of the quickest may take in any case before there is a model."""
+"""Seconds that a fit on the way may take beyond what `LONGER` allows."""
 LONGER = 4.0
 """Times as long as expected that a fit on the way may take."""
 LAST_RESORT = 20.0
@@ -208,7 +209,7 @@ class Session:
     @cached_property
     def _rows(self) -> Positions:
         """The rows that the model is selected on."""
-        strata = scorer_of(self.part).strata(self.part.target)
+        strata = strata_of(self.part.target)
         return voting_rows(self.splits.of(), int(strata.max()) + 1)
 
     # ---- the session ----------------------------------------------------------------------------------
@@ -397,15 +398,14 @@ class Session:
         """
         possible = [one for one in dict.fromkeys([*self.firsts, *self.fallbacks]) if one not in self.failed]
         left = self.deadline.left()
-        for one in possible:
-            is_last = one == possible[-1]
-            share = max(FIRST_SHARE * left, LEAST / SLOWER if is_last else 0.0)
-            if is_last or (share > 0 and self._rows_within(share, one)):
+        share = FIRST_SHARE * left
+        for one in possible[:-1]:
+            if share > 0 and self._rows_within(share, one):
                 quick = min(max(PROBE * left, SHORT), share)
-                rows = None if is_last else self._rows_within(quick, one)
-                limit = max(SLOWER * share, LAST_RESORT if is_last else 0.0)
-                return Task("fit", one, limit, rows=rows or self._fewest_rows)
-        return None
+                rows = self._rows_within(quick, one) or self._fewest_rows
+                return Task("fit", one, SLOWER * share, rows=rows)
+        limit = max(SLOWER * share, LAST_RESORT)
+        return Task("fit", possible[-1], limit, rows=self._fewest_rows) if possible else None
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.dummy import DummyRegressor
 
-from ingest.reading.target.strata import STRATA
+from ingest.reading.target.strata import STRATA, strata_of
 from ingest.running.predictions import Predictions
 from ingest.running.regression import NumberScorer, number_measures
 from warehouse.vocabulary.task_types import REGRESSION
@@ -91,7 +91,7 @@ def test_an_average_is_the_weighted_mean_of_numbers() -> None:
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=400))
 def test_strata_follow_the_order_of_the_target_and_keep_equal_numbers_together(numbers: list[int]) -> None:
     target = pd.Series(numbers, dtype=float)
-    strata = SCORER.strata(target)
+    strata = strata_of(target)
     order = np.argsort(target.to_numpy(), kind="stable")
     assert (np.diff(strata[order]) >= 0).all()
     assert {*strata.tolist()} == {*range(strata.max() + 1)}
@@ -101,6 +101,5 @@ def test_strata_follow_the_order_of_the_target_and_keep_equal_numbers_together(n
 
 def test_strata_are_tenths_of_a_target_without_ties() -> None:
     assert (
-        np.bincount(SCORER.strata(pd.Series(np.random.default_rng(0).normal(size=1000)))).tolist()
-        == [100] * 10
+        np.bincount(strata_of(pd.Series(np.random.default_rng(0).normal(size=1000)))).tolist() == [100] * 10
     )

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.datasets import Dataset, load_dataset
+from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import MANY_GROUPS, Grouped
 from ingest.running.resampling import Resampling, hold_out
-from ingest.running.scorer import scorer_of
 from ingest.running.splitting import feasible_folds, hold_out_rows, splits_of
 from warehouse.support.errors import BadInput
 
@@ -94,7 +94,7 @@ def test_held_out_are_the_last_rows_or_whole_groups(split: str, kept: str) -> No
 
 def test_without_a_column_the_splits_are_those_of_before() -> None:
     data = rows(90)
-    codes = scorer_of(data).strata(data.target)
+    codes = strata_of(data.target)
     for resampling in RESAMPLINGS:
         by_dataset, by_codes = splits_of(data, resampling, seed=3), next(resampling.splits(codes, 3))
         for one, other in zip(by_dataset, by_codes, strict=True):

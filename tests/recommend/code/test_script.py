@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
-from ingest.running.regression import NumberScorer
+from ingest.reading.target.strata import strata_of
 from recommend.code import Origin, script
 from recommend.code.snippets import strata
 from tests.recommend.code.cases import BOOSTERS, CASES, configuration, task_of
@@ -141,10 +141,10 @@ def test_a_script_of_a_regressor_cross_validates_and_saves_what_is_loaded_withou
 
 def test_a_script_of_numbers_has_the_folds_that_they_are_tried_on(tables: Tables) -> None:
     target = tables[REGRESSION][1].target
-    ours, theirs = NumberScorer().strata(target), strata(target.to_numpy())
+    ours, theirs = strata_of(target), strata(target.to_numpy())
     assert ours.tolist() == theirs.tolist()
     ties = target.round(-1)
-    assert NumberScorer().strata(ties).tolist() == strata(ties.to_numpy()).tolist()
+    assert strata_of(ties).tolist() == strata(ties.to_numpy()).tolist()
 
 
 @pytest.mark.parametrize(
