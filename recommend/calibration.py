@@ -38,7 +38,7 @@ def fit_pipeline(
     configuration: Configuration,
     rows: Positions | None,
     features: pd.DataFrame,
-    codes: Positions | Floats,
+    outcomes: Positions | Floats,
     roles: Mapping[str, Role],
     seed: int,
 ) -> Any:
@@ -46,11 +46,11 @@ def fit_pipeline(
 
     Args:
         rows: positions of the rows to fit it on; None = all.
-        codes: (n,) classes, or numbers.
+        outcomes: (n,) class codes, or numbers.
     """
     if rows is not None:
-        features, codes = features.iloc[rows], codes[rows]
+        features, outcomes = features.iloc[rows], outcomes[rows]
     pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return with_probabilities(pipeline).fit(features, codes)
+        return with_probabilities(pipeline).fit(features, outcomes)

@@ -167,7 +167,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         search = Search(flows, self._known.task.asked, ensemble=self.ensemble, seed=self._seed)
         firsts = first_configurations(search, self._known, self._candidates, deadline.left())
         fit = partial(
-            fit_pipeline, features=features, codes=outcomes, roles=self._columns.roles, seed=self._seed
+            fit_pipeline, features=features, outcomes=outcomes, roles=self._columns.roles, seed=self._seed
         )
         self.search_: SearchResult | None = None
         if may_search:
@@ -384,7 +384,7 @@ def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
     failure: Exception | None = None
     for one in dict.fromkeys([*firsts.members, *firsts.fallbacks]):
         try:
-            return model_of({one: 1.0}, {one: Fitted(fit(one, None), len(fit.keywords["codes"]))})
+            return model_of({one: 1.0}, {one: Fitted(fit(one, None), len(fit.keywords["outcomes"]))})
         except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
             failure = error
     raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure

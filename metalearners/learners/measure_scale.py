@@ -49,7 +49,7 @@ _OF_NUMBERS = (
 QUALITIES = (*_SIZES, *_LANDMARKERS)
 """Meta-features that levels depend on."""
 NUMBER_QUALITIES = (*_SIZES[:-1], *_OF_NUMBERS)
-"""Those where numbers are predicted."""
+"""Meta-features that levels depend on where numbers are predicted."""
 
 _ANCHOR = 1.0
 """Score at which the level is: that of a good configuration."""

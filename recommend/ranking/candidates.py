@@ -110,7 +110,7 @@ class Buildable(NamedTuple):
 
     here: dict[str, Configuration]
     to_install: dict[str, Configuration]
-    """Those of flows whose package is not installed."""
+    """Configurations of flows whose package is not installed."""
 
 
 def find_buildable(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int) -> Buildable:

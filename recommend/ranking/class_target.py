@@ -21,7 +21,7 @@ FEW_ROWS = 500
 _OF_NUMBERS_ALONE = frozenset(REGRESSION.measures) - {RMSE, MAE, RRSE, RAE}
 """Measures of regression that OpenML has none of for probabilities."""
 RARE = 10
-"""With fewer rows a class is missing from some of ten folds."""
+"""Rows below which a class is missing from some of ten folds."""
 
 
 @dataclass(frozen=True)

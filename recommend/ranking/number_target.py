@@ -11,6 +11,7 @@ import numpy as np
 
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
+from recommend.ranking.class_target import FEW_ROWS
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.console import short
@@ -20,8 +21,6 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 DECISIVE = 0.5
 """Share of the variance in a hundredth of the rows from which on these are mentioned; set by hand."""
-FEW_ROWS = 500
-"""Number of rows below which a caution mentions chance; set by hand."""
 INTERVALS = 10
 """Intervals of the target that rows are counted in."""
 IN_UNIT = {RMSE, MAE, "median_absolute_error", *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES)}

@@ -128,7 +128,7 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
 
 
 def _table(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
-    """For each configuration a line of numbers; below it the reason and the hyperparameters."""
+    """A line of numbers for each configuration, with the reason and the hyperparameters below it."""
     head, *numbers = _rows(result, worth, details=details)
     lines = [head]
     for line, item in zip(numbers, result.configurations, strict=False):

@@ -190,7 +190,7 @@ def new_search(
     fitted_on, _ = resampling.sizes(len(task.part.features))
 
     def seconds(table: ConfigurationTable) -> Floats:
-        """Of a machine like those of the known runs: how fast this one is must not decide what is tried."""
+        """Seconds of a trial on a machine like those of the known runs; this one's speed decides nothing."""
         if times is None:
             return np.full(len(table), np.nan)
         return times.seconds(table, metafeatures, fitted_on) * fits_of_trial(resampling)
