@@ -102,7 +102,9 @@ def read_run_file(
     content = read_bytes(path)
     try:
         table = read_typed_table(content)
-        tables, tasks = _run_tables(table, key), _task_types(table)
+        _check_flow(table.metadata, key)
+        tasks = _tasks(table)
+        tables, task_types = _run_tables(table, key, tasks), _task_types(table, tasks)
     except BadInput as error:
         raise UnreadableInput(f"{path}: {error}") from error
     if space is None or declared is None:
@@ -110,9 +112,9 @@ def read_run_file(
     else:
         refuse_unfit(space, declared, tables["hyperparameters"])
         tables |= {"scales": scale_rows({key: declared.scales}), "spaces": space_rows(declared)}
-    tasks = {task: tasks[task] for task in tables["runs"]["task"].unique().to_pylist()}
-    of_tasks = {} if qualities is None else _read_qualities(Path(qualities), tasks)
-    return RunFile(path, key, tables, tasks, of_tasks, declared)
+    types = {task: task_types[task] for task in tables["runs"]["task"].unique().to_pylist()}
+    of_tasks = {} if qualities is None else _read_qualities(Path(qualities), types)
+    return RunFile(path, key, tables, types, of_tasks, declared)
 
 
 def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
@@ -154,10 +156,12 @@ def flow_key(flow: str) -> str:
     return f"{OTHER}{name}"
 
 
-def _run_tables(table: TypedTable, flow: str) -> dict[str, pa.Table]:
-    """Rows of the tables setups, hyperparameters, runs and evaluations."""
-    _check_flow(table.metadata, flow)
-    tasks = _tasks(table)
+def _run_tables(table: TypedTable, flow: str, tasks: np.ndarray) -> dict[str, pa.Table]:
+    """Rows of the tables setups, hyperparameters, runs and evaluations.
+
+    Args:
+        tasks: (rows,) task of each row.
+    """
     names = _measure_names(table)
     measures = {
         measure: _numbers(name, table.columns[name]) * (-1 if _is_negated(name) else 1)
@@ -245,9 +249,8 @@ def _is_negated(name: str) -> bool:
     return name.lower().startswith("neg_")
 
 
-def _task_types(table: TypedTable) -> dict[str, str]:
+def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
     """Task -> name of its type, by the column `task_type` or else by the measures."""
-    tasks = _tasks(table)
     column = table.columns.get("task_type")
     if column is None:
         measures = {*_measure_names(table).values()}

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -187,7 +186,6 @@ def _ranked(
     on_nearest = scores_on(known.runs.runs, known.scores, heaviest)
     on_dataset = {} if known.trials is None else dict(known.trials.measured)
     std, seconds = expected.scores.std, expected.fits.seconds
-    shown = partial(known.task.target.shown, known.task.asked)
     ranked = []
     for place, (position, setup) in enumerate(
         zip(chosen.positions.tolist(), chosen.table.setups, strict=True)
@@ -201,7 +199,7 @@ def _ranked(
                 std=None if std is None else float(std[position]),
                 on_nearest=on_nearest.get(setup),
                 delta=chosen.deltas[place],
-                on_dataset=None if setup not in on_dataset else shown(on_dataset[setup]),
+                on_dataset=None if setup not in on_dataset else known.task.shown(on_dataset[setup]),
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
                 expectation=_shown(
                     known.task, None if chosen.expectations is None else chosen.expectations[place]
@@ -218,8 +216,7 @@ def _shown(task: RankingTask, promise: PerformanceForecast | None) -> Performanc
     """An expected value in the measure that was asked for."""
     if promise is None:
         return None
-    shown = partial(task.target.shown, task.asked)
-    return promise.shown(task.asked, task.measure, shown)
+    return promise.shown(task.asked, task.measure, task.shown)
 
 
 def _verified(

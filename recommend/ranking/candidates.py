@@ -14,6 +14,7 @@ from ingest.flows import Flow, find_flow, get_flow
 from ingest.keys import setup_of
 from recommend.ranking.knowledge import Knowledge
 from warehouse.questions.queries import RunTable
+from warehouse.support.arrays import Positions
 from warehouse.support.errors import TooFewRuns, UnfitConfiguration
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
@@ -52,6 +53,11 @@ class Candidates:
         """The flows whose package is not installed."""
         return [get_flow(name) for name in dict.fromkeys(one.algorithm for one in self.to_install.values())]
 
+    def take(self, places: Positions) -> Candidates:
+        """The candidates at these positions."""
+        configurations = [self.configurations[place] for place in places.tolist()]
+        return replace(self, table=self.table.take(places), configurations=configurations)
+
     def without(self, failures: Mapping[str, str]) -> Candidates:
         """The candidates without some.
 
@@ -64,9 +70,7 @@ class Candidates:
         kept = np.flatnonzero(~self.table.setups.isin(list(failures)))
         if not len(kept):
             raise TooFewRuns("all candidate configurations failed on this dataset")
-        left = [self.configurations[place] for place in kept.tolist()]
-        table = self.table.take(kept)
-        return replace(self, table=table, configurations=left, failures={**self.failures, **failures})
+        return replace(self.take(kept), failures={**self.failures, **failures})
 
 
 def find_candidates(known: Knowledge) -> Candidates:

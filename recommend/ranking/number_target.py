@@ -16,7 +16,7 @@ from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.console import short
 from warehouse.support.errors import BadOption
-from warehouse.vocabulary.measures import MAE, QUANTILES, RMSE, RMSLE, RRSE, larger_is_better
+from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RMSE, RMSLE, RRSE, larger_is_better
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 DECISIVE = 0.5
@@ -110,13 +110,12 @@ class NumberTarget:
     def shown(self, measure: str, value: float) -> float:
         """Relative errors times the error of the target's mean; R2 = 1 - RRSE^2."""
         y = self.dataset.target.to_numpy(np.float64)
-        match measure:
-            case "root_mean_squared_error":
-                return value * float(y.std())
-            case "mean_absolute_error":
-                return value * float(np.abs(y - y.mean()).mean())
-            case "r2":
-                return 1 - value**2
+        if measure == RMSE:
+            return value * float(y.std())
+        if measure == MAE:
+            return value * float(np.abs(y - y.mean()).mean())
+        if measure == R2:
+            return 1 - value**2
         return value if self.dataset.task_type.learned_measure(measure) == measure else float("nan")
 
     units: ClassVar[str] = (

@@ -45,6 +45,10 @@ class RankingTask:
         """The measure that is learned, which orders configurations as `asked` does."""
         return self.dataset.task_type.learned_measure(self.asked)
 
+    def shown(self, value: float) -> float:
+        """A value of `measure` as one of `asked`; NaN where it does not follow."""
+        return self.target.shown(self.asked, value)
+
     @property
     def target(self) -> TargetKind:
         """What is said of a target of this kind."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,10 +89,9 @@ def worth_installing(
     if promised is None:
         return None
     task = known.task
-    shown = partial(task.target.shown, task.asked)
-    value, first = shown(promised[0].value), shown(chosen.expectations[0].value)
+    value, first = task.shown(promised[0].value), task.shown(chosen.expectations[0].value)
     improvement = oriented(value, task.asked) - oriented(first, task.asked)
-    if not improvement >= LEAST * shown(1.0):
+    if not improvement >= LEAST * task.shown(1.0):
         return None
     configuration = [*candidates.to_install.values()][best]
     flow = get_flow(configuration.algorithm)

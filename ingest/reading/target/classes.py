@@ -16,7 +16,7 @@ from ingest.reading.column_types.columns import Column, as_words, label, labels,
 from ingest.reading.column_types.numbers import LONGEST, PLAIN
 from ingest.reading.column_types.roles import Role, detect_role
 from ingest.reading.formats.encoding import quoted
-from ingest.reading.target.task_choice import TaskChoice, choose_task, names_rows
+from ingest.reading.target.task_choice import TaskChoice, are_whole, choose_task, names_rows
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName
@@ -140,8 +140,7 @@ def _dropped(rows: int, what: str) -> list[str]:
 
 def _doubts_about_numbers(numbers: pd.Series, target: str) -> Iterator[str]:
     """Whether numbers are names of rows, or nearly always the same."""
-    is_whole = bool((numbers == np.floor(numbers)).all())
-    is_numbering = is_whole and numbers.is_unique and np.ptp(numbers) == len(numbers) - 1
+    is_numbering = are_whole(numbers) and numbers.is_unique and np.ptp(numbers) == len(numbers) - 1
     if is_numbering or detect_role(numbers, str(numbers.name)) is Role.identifier:
         yield (
             f"the target {target} looks like numbers of rows: each comes once; for another one, give "

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.reading.formats.encoding import quoted
+from warehouse.support.arrays import Floats
 from warehouse.support.errors import UnusableDataset
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName, TaskType
 
@@ -79,4 +80,9 @@ def _are_classes(numbers: pd.Series, distinct: int) -> bool:
         return False
     values = numbers.to_numpy(dtype=float)
     has_gaps = np.ptp(values) >= distinct
-    return bool((values == np.floor(values)).all()) and (distinct <= _MOST_WITH_GAPS or not has_gaps)
+    return are_whole(values) and (distinct <= _MOST_WITH_GAPS or not has_gaps)
+
+
+def are_whole(numbers: pd.Series | Floats) -> bool:
+    """Whether all of these are whole numbers."""
+    return bool((numbers == np.floor(numbers)).all())

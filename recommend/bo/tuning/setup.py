@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -84,8 +84,7 @@ def first_configurations(
     if seconds is not None and not np.isnan(took).all():
         allowed = max(FIRST_SHARE * seconds, QUICK)
         kept = np.flatnonzero(took <= max(took[_best_within(allowed, expected)], allowed))
-        quick = [candidates.configurations[place] for place in kept.tolist()]
-        candidates = replace(candidates, table=candidates.table.take(kept), configurations=quick)
+        candidates = candidates.take(kept)
         expected = forecast(known, candidates)
     chosen = choose(known, expected, MEMBERS)
     members = [*weights_of([candidates.configurations[place] for place in chosen.positions])]
