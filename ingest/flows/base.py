@@ -85,6 +85,26 @@ class Flow(SearchedFlow):
     """Hyperparameters that configurations may have and `space` does not: `ingest.flows.pipelines`. One that
     has the name of a hyperparameter is the same with more values."""
 
+    def regressor(
+        self, *hyperparameters: Number | Choice, estimator: Callable[[Make], BaseEstimator] | None = None
+    ) -> Flow:
+        """The flow of the same algorithm for numbers, with hyperparameters of its own.
+
+        Args:
+            estimator: makes the unfitted regressor; None = what makes the classifier makes it, too.
+        """
+        return Flow(
+            name=f"{self.name}_regressor",
+            title=self.title,
+            task_type=REGRESSION,
+            hyperparameters=hyperparameters,
+            estimator=estimator or self.estimator,
+            encoding=self.encoding,
+            requires=self.requires,
+            rows_needed=self.rows_needed,
+            most_rows=self.most_rows,
+        )
+
     @property
     def id(self) -> str:
         """Key of this flow in the warehouse."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, LOSS, TARGET_TRANSFORMATION, Flow, Make, Values
 from warehouse.vocabulary.parameters import Choice, Number
-from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin, RegressorMixin
@@ -184,18 +183,13 @@ adaboost = Flow(
     openml=(6970,),
     retired={"algorithm": {"SAMME.R": "scikit-learn removed SAMME.R in version 1.6; use SAMME"}},
 )
-adaboost_regressor = Flow(
-    name="adaboost_regressor",
-    title=adaboost.title,
-    task_type=REGRESSION,
-    hyperparameters=(
-        *_ADABOOST,
-        Number("max_depth", 1, 10, default=3),
-        # scikit-learn's `loss`: how much a row's weight grows with its error (Drucker 1997, AdaBoost.R2).
-        Choice("error_weighting", ("linear", "square", "exponential"), default="linear"),
-        TARGET_TRANSFORMATION,
-        IMPUTATION,
-    ),
+adaboost_regressor = adaboost.regressor(
+    *_ADABOOST,
+    Number("max_depth", 1, 10, default=3),
+    # scikit-learn's `loss`: how much a row's weight grows with its error (Drucker 1997, AdaBoost.R2).
+    Choice("error_weighting", ("linear", "square", "exponential"), default="linear"),
+    TARGET_TRANSFORMATION,
+    IMPUTATION,
     estimator=_adaboost_regressor,
 )
 lightgbm = Flow(
@@ -205,13 +199,9 @@ lightgbm = Flow(
     estimator=_lightgbm,
     encoding="codes of 254",
 )
-lightgbm_regressor = Flow(
-    name="lightgbm_regressor",
-    title=lightgbm.title,
-    task_type=REGRESSION,
-    hyperparameters=(*_LIGHTGBM, *_REGRESSION),
-    estimator=_lightgbm,
-    encoding="codes of 254",
+lightgbm_regressor = lightgbm.regressor(
+    *_LIGHTGBM,
+    *_REGRESSION,
 )
 xgboost = Flow(
     name="xgboost",
@@ -221,14 +211,9 @@ xgboost = Flow(
     encoding="codes of 254",
     requires="xgboost",
 )
-xgboost_regressor = Flow(
-    name="xgboost_regressor",
-    title=xgboost.title,
-    task_type=REGRESSION,
-    hyperparameters=(*_XGBOOST, *_REGRESSION),
-    estimator=_xgboost,
-    encoding="codes of 254",
-    requires="xgboost",
+xgboost_regressor = xgboost.regressor(
+    *_XGBOOST,
+    *_REGRESSION,
 )
 catboost = Flow(
     name="catboost",
@@ -249,30 +234,23 @@ catboost = Flow(
     encoding="codes",
     further=(LEAF_ITERATIONS,),
 )
-catboost_regressor = Flow(
-    name="catboost_regressor",
-    title=catboost.title,
-    task_type=REGRESSION,
-    hyperparameters=(
-        Number("iterations", 20, 2000, log=True, default=1000),
-        LOSS,
-        # Under absolute loss CatBoost derives no rate and takes 0.03.
-        _AUTOMATIC,
-        Number("learning_rate", 0.005, 0.3, log=True, default=0.03),
-        Number("depth", 2, 9, default=6),
-        Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
-        Number("l2_leaf_reg", 1e-5, 30.0, log=True, default=3.0),
-        # Under absolute loss the value of a leaf is exact.
-        Number(LEAF_ITERATIONS.name, 1, 20, log=True, default=1),
-        Number("random_strength", 0.0, 2.0, default=1.0),
-        Number("subsample", 0.5, 1.0, default=0.8),
-        Number("rsm", 0.2, 1.0, default=1.0),
-        *_CTR,
-        TARGET_TRANSFORMATION,
-        EARLY_STOPPING,
-    ),
-    estimator=_catboost,
-    encoding="codes",
+catboost_regressor = catboost.regressor(
+    Number("iterations", 20, 2000, log=True, default=1000),
+    LOSS,
+    # Under absolute loss CatBoost derives no rate and takes 0.03.
+    _AUTOMATIC,
+    Number("learning_rate", 0.005, 0.3, log=True, default=0.03),
+    Number("depth", 2, 9, default=6),
+    Choice("grow_policy", ("SymmetricTree", "Depthwise"), default="SymmetricTree"),
+    Number("l2_leaf_reg", 1e-5, 30.0, log=True, default=3.0),
+    # Under absolute loss the value of a leaf is exact.
+    Number(LEAF_ITERATIONS.name, 1, 20, log=True, default=1),
+    Number("random_strength", 0.0, 2.0, default=1.0),
+    Number("subsample", 0.5, 1.0, default=0.8),
+    Number("rsm", 0.2, 1.0, default=1.0),
+    *_CTR,
+    TARGET_TRANSFORMATION,
+    EARLY_STOPPING,
 )
 hist_gradient_boosting = Flow(
     name="hist_gradient_boosting",
@@ -281,11 +259,8 @@ hist_gradient_boosting = Flow(
     estimator=_hist_gradient_boosting,
     encoding="codes of 254",
 )
-hist_gradient_boosting_regressor = Flow(
-    name="hist_gradient_boosting_regressor",
-    title=hist_gradient_boosting.title,
-    task_type=REGRESSION,
-    hyperparameters=(*_HIST, *_REGRESSION),
+hist_gradient_boosting_regressor = hist_gradient_boosting.regressor(
+    *_HIST,
+    *_REGRESSION,
     estimator=_hist_gradient_boosting_regressor,
-    encoding="codes of 254",
 )

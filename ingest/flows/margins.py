@@ -13,7 +13,6 @@ import numpy as np
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, TARGET_TRANSFORMATION, Flow, Make
 from warehouse.vocabulary.parameters import Choice, Number
-from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -149,19 +148,13 @@ svm = Flow(
     beyond_openml=(SCALING.name,),
     most_rows=5000,  # time grows with the square of the rows: minutes for 10,000
 )
-svm_regressor = Flow(
-    name="svm_regressor",
-    title=svm.title,
-    task_type=REGRESSION,
-    hyperparameters=(
-        # Epsilon, the error that costs nothing, is in standard deviations of the target.
-        Number("C", 2**-5, 2.0**10, log=True, default=1.0),
-        Number("epsilon", 1e-3, 1.0, log=True, default=0.1),
-        GAMMA,
-        *_SCALED,
-    ),
+svm_regressor = svm.regressor(
+    # Epsilon, the error that costs nothing, is in standard deviations of the target.
+    Number("C", 2**-5, 2.0**10, log=True, default=1.0),
+    Number("epsilon", 1e-3, 1.0, log=True, default=0.1),
+    GAMMA,
+    *_SCALED,
     estimator=_svm_regressor,
-    most_rows=svm.most_rows,
 )
 logistic_regression = Flow(
     name="logistic_regression",
@@ -204,13 +197,10 @@ k_nearest_neighbors = Flow(
     estimator=_k_nearest_neighbors,
     rows_needed=lambda values: values["n_neighbors"],
 )
-k_nearest_neighbors_regressor = Flow(
-    name="k_nearest_neighbors_regressor",
-    title=k_nearest_neighbors.title,
-    task_type=REGRESSION,
-    hyperparameters=(*_NEIGHBORS, *_SCALED),
+k_nearest_neighbors_regressor = k_nearest_neighbors.regressor(
+    *_NEIGHBORS,
+    *_SCALED,
     estimator=_k_nearest_neighbors_regressor,
-    rows_needed=k_nearest_neighbors.rows_needed,
 )
 _NETWORK = (
     Choice("activation", ("relu", "tanh"), default="relu"),
@@ -226,10 +216,8 @@ mlp = Flow(
     hyperparameters=(*_NETWORK, SCALING, IMPUTATION),
     estimator=_mlp,
 )
-mlp_regressor = Flow(
-    name="mlp_regressor",
-    title=mlp.title,
-    task_type=REGRESSION,
-    hyperparameters=(*_NETWORK, *_SCALED),
+mlp_regressor = mlp.regressor(
+    *_NETWORK,
+    *_SCALED,
     estimator=_mlp_regressor,
 )

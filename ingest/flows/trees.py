@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, TARGET_TRANSFORMATION, Flow, Make
 from warehouse.vocabulary.parameters import Choice, Number
-from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin, RegressorMixin
@@ -125,30 +124,19 @@ decision_tree = Flow(
     fixed=_FIXED,
     renamed=_OLD_MAX_FEATURES,
 )
-random_forest_regressor = Flow(
-    name="random_forest_regressor",
-    title=random_forest.title,
-    task_type=REGRESSION,
-    hyperparameters=_regression_forest_space(bootstrap=True),
+random_forest_regressor = random_forest.regressor(
+    *_regression_forest_space(bootstrap=True),
     estimator=_random_forest_regressor,
 )
-extra_trees_regressor = Flow(
-    name="extra_trees_regressor",
-    title=extra_trees.title,
-    task_type=REGRESSION,
-    hyperparameters=_regression_forest_space(bootstrap=False),
+extra_trees_regressor = extra_trees.regressor(
+    *_regression_forest_space(bootstrap=False),
     estimator=_extra_trees_regressor,
 )
-decision_tree_regressor = Flow(
-    name="decision_tree_regressor",
-    title=decision_tree.title,
-    task_type=REGRESSION,
-    hyperparameters=(
-        Number("max_depth", 1, 30, default=30),
-        Number("max_features", 0.04, 1.0, default=1.0),
-        *LEAVES,
-        TARGET_TRANSFORMATION,
-        IMPUTATION,
-    ),
+decision_tree_regressor = decision_tree.regressor(
+    Number("max_depth", 1, 30, default=30),
+    Number("max_features", 0.04, 1.0, default=1.0),
+    *LEAVES,
+    TARGET_TRANSFORMATION,
+    IMPUTATION,
     estimator=_decision_tree_regressor,
 )
