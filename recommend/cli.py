@@ -20,7 +20,7 @@ from recommend.options import (
 )
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommend as rank
-from recommend.reporting.terminal import in_words
+from recommend.reporting.terminal import in_words, next_steps
 from warehouse.options import WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -90,11 +90,17 @@ class ResultOptions:
     """What is printed and written about the recommendation."""
 
     panel: ClassVar = "Results"
-    explain: Annotated[
+    why: Annotated[
         bool,
-        typer.Option("--explain", help="Explain each rank by datasets, meta-features and hyperparameters."),
+        typer.Option("--why", help="All hyperparameters, and the known datasets that speak for each rank."),
     ] = False
-    details: Annotated[bool, typer.Option("--details", help="Also print standard scores.")] = False
+    legend: Annotated[bool, typer.Option("--legend", help="Say what the columns mean.")] = False
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain the ranking in about ten sentences.")
+    ] = False
+    details: Annotated[
+        bool, typer.Option("--details", help="Standard scores; with --explain, the sums of each prediction.")
+    ] = False
     seeds: Annotated[
         Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
     ] = None
@@ -196,7 +202,12 @@ def recommend(
     result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
     shown = result if results.explain else replace(result, explanation=None)
     document = shown.document()
+    # Before the text, whose reader may go away (`| head`).
     notes = _write_files(result, document, results)
+    failure = None if result.verification is None else result.verification.failure
+    if time.record and failure is None:
+        path = _record(result, more.warehouse)
+        notes.append(f"The next recommendation learns from the trials: their runs are in {path}.")
     if results.output == "json":
         print(json.dumps(document, indent=2))
     elif results.output in TOOLS:
@@ -204,18 +215,14 @@ def recommend(
 
         print(json.dumps(export_document(document, results.output), indent=2))
     else:
-        print(in_words(shown, is_default_measure=ranking.measure is None, details=results.details))
-        print("".join(f"\n{note}\n" for note in notes), end="")
-    failure = None if result.verification is None else result.verification.failure
-    if time.record and failure is None:
-        path = _record(result, more.warehouse)
-        if results.output == "table":
-            print(f"The next recommendation learns from the trials: their runs are in {path}.")
-    if results.code is not None:
-        write_text(results.code, result.average_code() if results.average else result.code())
-        if results.output == "table":
-            what = "the average" if results.average else "the first configuration"
-            print(f"\n{results.code}: {what} as a script that runs without Headstart.")
+        text = in_words(
+            shown,
+            is_default_measure=ranking.measure is None,
+            why=results.why,
+            details=results.details,
+            legend=results.legend,
+        )
+        print("\n".join([text, "", *(notes or next_steps(result))]))
     if failure is not None:
         raise Failed(f"no trial succeeded, and none was written to the warehouse: {failure}")
 
@@ -243,23 +250,27 @@ def _ranked(
 
 
 def _write_files(result: Recommendation, document: Mapping[str, Any], results: ResultOptions) -> list[str]:
-    """Write the report, the seeds and the ranges that are wanted; returns a line to print about each."""
+    """Write the files that are wanted; returns a line to print about each."""
     notes = []
     if results.seeds is not None:
         from recommend.seeds import write_seeds
 
         write_seeds(document, results.seeds)
-        notes.append(f"Seeds written to {results.seeds}")
+        notes.append(f"{results.seeds}: the recommendation as JSON, to start a search from.")
     if results.page is not None:
         from recommend.reporting.page import recommendation_page
 
         write_text(results.page, recommendation_page(result))
-        notes.append(f"Report written to {results.page}")
+        notes.append(f"{results.page}: the recommendation as a page.")
     if results.ranges is not None:
         from recommend.ranges import ranges_document
 
         write_json(results.ranges, ranges_document(result.ranges(), result.dataset.name, result.measure))
-        notes.append(f"Ranges written to {results.ranges}")
+        notes.append(f"{results.ranges}: ranges of good hyperparameter values.")
+    if results.code is not None:
+        write_text(results.code, result.average_code() if results.average else result.code())
+        what = "the average" if results.average else "the first configuration"
+        notes.append(f"{results.code}: {what} as a script that runs without Headstart.")
     return notes
 
 

@@ -29,6 +29,7 @@ from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.declaration import declaration
+from warehouse.vocabulary.measures import measure_title
 from warehouse.vocabulary.searched_flow import SearchedFlow
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Recommendation:
             return None
         number = target_kind(self.dataset).number
         interval = f"80 % interval: {number(promise.low)} to {number(promise.high)}"
-        return f"Expected {self.measure}: {number(promise.value)} ({interval})."
+        return f"Expected {measure_title(self.measure)}: {number(promise.value)} ({interval})."
 
     def ranges(self) -> dict[str, FlowRanges]:
         """Learn where good configurations of each recommended flow lie, by name of the flow.

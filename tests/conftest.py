@@ -23,6 +23,10 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew", action="store_true", help="write what commands print into the documents")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real OpenML runs and datasets, kept outside the repository."""

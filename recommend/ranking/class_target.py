@@ -11,7 +11,7 @@ from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
-from warehouse.vocabulary.measures import AUC, MAE, RAE, RMSE, RRSE
+from warehouse.vocabulary.measures import AUC, MAE, RAE, RMSE, RRSE, measure_title
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 IMBALANCED = 0.9
@@ -106,10 +106,10 @@ class ClassTarget:
     def columns(self, measure: str) -> dict[str, str]:
         """Expected value with its range, difference from a default, and probability of being better."""
         return {
-            "expected": f"expected {measure} on unseen rows",
+            measure_title(measure): "expected value on unseen rows",
             "80 % range": "range of the value in 80 % of cases",
-            "gain": "difference from LightGBM with its default settings",
-            "likely": "probability of being better than that default",
+            "vs LightGBM": "difference from LightGBM with its default settings",
+            "chance": "probability of being better than that default",
         }
 
     def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
@@ -151,5 +151,6 @@ class ClassTarget:
             return None
         imbalance = f"{share:.1%} of the rows are of class {label!r}, and always predicting it is as accurate"
         if measure == AUC:
-            return f"Measure: {AUC}, since {imbalance}; use --measure accuracy to rank by accuracy."
-        return f"Measure: {measure}, though {imbalance}: the warehouse has no runs with a better measure."
+            return f"Measure: AUC, since {imbalance}; use --measure accuracy to rank by accuracy."
+        title = measure_title(measure)
+        return f"Measure: {title}, though {imbalance}: the warehouse has no runs with a better measure."

@@ -16,7 +16,16 @@ from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.support.console import short
 from warehouse.support.errors import BadOption
-from warehouse.vocabulary.measures import MAE, QUANTILES, R2, RMSE, RMSLE, RRSE, larger_is_better
+from warehouse.vocabulary.measures import (
+    MAE,
+    QUANTILES,
+    R2,
+    RMSE,
+    RMSLE,
+    RRSE,
+    larger_is_better,
+    measure_title,
+)
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 DECISIVE = 0.5
@@ -133,15 +142,16 @@ class NumberTarget:
     def columns(self, measure: str) -> dict[str, str]:
         """Expected value, R2 with its range or that of the value, and the gain over a default."""
         unit = f", in the unit of {self.dataset.target.name}" if measure in IN_UNIT else ""
-        told = {"expected": f"expected {measure} on unseen rows{unit}"}
+        told = {measure_title(measure): f"expected value on unseen rows{unit}"}
         if measure == RMSE:
             told["R2"] = "share of the variance explained: 1 is perfect, 0 no better than the mean"
         return told | {
-            "80 % range": f"range of {'R2' if measure == RMSE else 'the value'} in 80 % of cases",
-            "gain": "difference from LightGBM with its default settings"
+            f"80 % {'of R2' if measure == RMSE else 'range'}": "range of "
+            f"{'R2' if measure == RMSE else 'the value'} in 80 % of cases",
+            "vs LightGBM": "difference from LightGBM with its default settings"
             if larger_is_better(measure)
             else "error saved against LightGBM with its default settings, in percent of its error",
-            "likely": "probability of being better than that default",
+            "chance": "probability of being better than that default",
         }
 
     def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:

@@ -1,17 +1,19 @@
-"""An explanation in sentences."""
+"""An explanation in sentences: the brief one for everybody, and the sums for those who check them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ingest.flows import find_flow
-from recommend.explaining.explanation import Reasons, Trait
+from recommend.explaining.explanation import Explanation, Reasons, Trait
 from recommend.explaining.metafeature_names import in_words, shown
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support.console import short
 from warehouse.support.text import counted
+from warehouse.vocabulary.measures import measure_title
 
 NAMED_VALUES = 4
 SMALLEST = 0.005
@@ -58,6 +60,102 @@ def sentences(result: Recommendation) -> list[str]:
             "parts of each sum are exact; --format json has all of them."
         )
     return lines
+
+
+def brief(result: Recommendation) -> list[str]:
+    """The explanation of `result` in about ten sentences; empty where there is none."""
+    explained = result.explanation
+    if explained is None:
+        return []
+    lines = [_capital(text) + "." for text in explained.fallbacks]
+    first = result.configurations[0]
+    lines += _expected(result, first.flow.title, first.expectation)
+    lines += _alike(explained, result)
+    for item, reasons in zip(result.configurations, explained.configurations, strict=False):
+        lines += _for_and_against(item, reasons, explained, target_kind(result.dataset).balance)
+    average = result.average
+    if average is not None and average.expectation is not None:
+        lines += _expected(result, f"The average of the first {len(average.members)}", average.expectation)
+    return [*lines, "The sums behind these sentences: --explain --details."]
+
+
+def _expected(result: Recommendation, name: str, promise: PerformanceForecast | None) -> list[str]:
+    """A sentence about an expected value and its range, and one about the gain over a default."""
+    if promise is None:
+        return []
+    target, measure = target_kind(result.dataset), measure_title(result.measure)
+    number = target.number
+    told = (
+        f"{name} is expected to reach {'an' if measure[0] in 'aeiouAFMR' else 'a'} {measure} of"
+        f" {number(promise.value)} on unseen rows; in four of five cases it lies between"
+        f" {number(promise.low)} and {number(promise.high)}."
+    )
+    gain = target.gain(result.measure, promise)
+    if not gain or promise.beats_default is None:
+        return [told]
+    chance = f"{promise.beats_default:.0%}"
+    return [told, f"Its gain over LightGBM's defaults is {gain}; the chance of any gain is {chance}."]
+
+
+def _alike(explained: Explanation, result: Recommendation) -> list[str]:
+    """Sentences about the most similar known datasets."""
+    target, known = target_kind(result.dataset), explained.known[:3]
+    if not known:
+        return []
+    measure, _ = target.elsewhere(result.measure, 0.0)
+    told = ", ".join(
+        f"{one.dataset} (best there: {flow_title(one.flow)},"
+        f" {target.elsewhere(result.measure, one.value)[1]:.3f})"
+        for one in known
+    )
+    title = measure_title(measure)
+    lines = [f"The most similar of {explained.datasets:,} known datasets, with their best {title}: {told}."]
+    if known[0].alike:
+        traits = [_compared(trait) for trait in known[0].alike[:2]]
+        lines.append(f"{known[0].dataset} is alike in {_enumerated(traits)}.")
+    return lines
+
+
+def _for_and_against(
+    item: RankedConfiguration, reasons: Reasons, explained: Explanation, balance: str
+) -> list[str]:
+    """Sentences about what speaks for a configuration: any dataset, similar ones, traits, and settings."""
+    title = f"{item.rank}. {item.flow.title}"
+    similar = sum(reasons.datasets.parts.values())
+    parts = [f"similar datasets {_moves(similar)}"]
+    if abs(reasons.trials) >= SMALLEST:
+        parts.append(f"the runs on this one {_moves(reasons.trials)}")
+    lines = [
+        f"{title}: on any dataset {abs(reasons.datasets.base):.1f} standard deviations"
+        f" {'better' if reasons.datasets.base >= 0 else 'worse'} than an average configuration;"
+        f" {_enumerated(parts)}."
+    ]
+    ordered = sorted(reasons.datasets.parts.items(), key=lambda part: -part[1])
+    good = [explained.names[key] for key, part in ordered[:2] if part >= SMALLEST]
+    bad = [explained.names[key] for key, part in ordered[:-3:-1] if part <= -SMALLEST]
+    traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
+    trait = next((part for part in traits if abs(part[1]) >= SMALLEST), None)
+    told = [f"did well on {_enumerated(good)}"] if good else []
+    told += [f"badly on {_enumerated(bad)}" if good else f"did badly on {_enumerated(bad)}"] if bad else []
+    if trait is not None:
+        group = in_words(trait[0], balance)
+        told.append(f"what counts most {'for' if trait[1] > 0 else 'against'} it here is {group}")
+    settings = reasons.hyperparameters
+    if settings is not None and settings.parts:
+        name, part = max(settings.parts.items(), key=lambda entry: abs(entry[1]))
+        if abs(part) >= SMALLEST:
+            values = item.configuration.values
+            setting = f"{name}={short(values[name])}" if name in values else name
+            told.append(f"of its settings {setting} matters most ({part:+.2f})")
+    return [*lines, f"   It {'; '.join(told)}."] if told else lines
+
+
+def _moves(part: float) -> str:
+    return f"{'add' if part >= 0 else 'take away'} {abs(part):.1f}"
+
+
+def _enumerated(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _compared(trait: Trait) -> str:

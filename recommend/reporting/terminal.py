@@ -16,68 +16,84 @@ from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support import console
 from warehouse.support.text import counted
+from warehouse.vocabulary.measures import measure_title
+from warehouse.vocabulary.parameters import Value
 
 if TYPE_CHECKING:
     from recommend.verification import Verification
 
-_LONGEST_TITLE = 30
-_INDENT = " " * 5
+_INDENT = " " * 3
 
 
-def in_words(result: Recommendation, *, is_default_measure: bool, details: bool) -> str:
-    """The whole recommendation as text.
+def in_words(
+    result: Recommendation,
+    *,
+    is_default_measure: bool,
+    why: bool = False,
+    details: bool = False,
+    legend: bool = False,
+) -> str:
+    """The recommendation as text: the dataset, a line for each configuration, and the reasons.
 
     Args:
         is_default_measure: whether the user named no measure.
-        details: whether to include standard scores.
+        why: whether to write all hyperparameters and the known datasets that speak for a configuration.
+        details: whether to write standard scores, and the sums of an explanation.
+        legend: whether to say what the table's columns mean.
     """
     worth = _columns(result, details=details)
     lines = [
-        *_facts(result, is_default_measure=is_default_measure),
+        *_wrapped(_facts(result, is_default_measure=is_default_measure)),
         *([] if result.verification is None else ["", *_verification(result.verification)]),
         "",
         *_table(result, worth, details=details),
+        *(["", *_legend(result, worth, details=details)] if legend else []),
         "",
-        *_legend(result, worth, details=details),
+        *_reasons(result, is_full=why),
     ]
     if result.explanation is not None:
-        from recommend.reporting.sentences import sentences
+        from recommend.reporting.sentences import brief, sentences
 
-        lines += ["", *_wrapped(sentences(result), "  ")]
+        lines += ["", *_wrapped(sentences(result) if details else brief(result), "  ")]
     return "\n".join(lines)
 
 
 def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
-    """Lines about the dataset, the runs learned from, and what to check."""
+    """Sentences about the dataset, the runs learned from, and what to check."""
     dataset, target = result.dataset, target_kind(result.dataset)
     lines = [
-        f"{dataset.name}: {counted(len(dataset.features), 'rows')}, {target.summary()}; "
-        f"{dataset.target_choice}",
-        f"{counted(dataset.features.shape[1], 'features')}: {roles_in_words(dataset.roles)}",
+        f"{dataset.name}: {counted(len(dataset.features), 'rows')},"
+        f" {counted(dataset.features.shape[1], 'features')} ({roles_in_words(dataset.roles)})",
+        f"{dataset.target_choice}: {target.summary()}",
     ]
     lines += [f"Note: {dataset.note}."] if dataset.note else []
     about_measure = target.measure_remark(result.measure) if is_default_measure else None
     lines += [about_measure] if about_measure else []
-    lines.append(
-        f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
-        f" of {result.warehouse.origins.in_words()}; {counted(result.candidates, 'configurations')} ranked."
-    )
-    lines += _known_already(result)
-    lines += _not_installed(result)
+    lines += [_learned_from(result), *_left_out(result), *_not_installed(result)]
     if result.not_built:
         titles = ", ".join(result.not_built.values())
         lines.append(f"Not built by Headstart, so recommended only with --flow: {titles}.")
     if result.of_others:
         titles = ", ".join(flow.title for flow in result.of_others)
         lines.append(f"Headstart does not build {titles}: use the values in your own program.")
-    if result.nearest:
-        lines.append("Most similar known datasets: " + ", ".join(name for name, _ in result.nearest) + ".")
     lines += [
         f"Check: {caution.text}."
         for caution in result.cautions
         if not (caution.kind == "imbalance" and about_measure)
     ]
     return lines
+
+
+def _learned_from(result: Recommendation) -> str:
+    """A sentence about the runs that the ranking is learned from, those on the dataset itself among them."""
+    text = (
+        f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
+        f" of {result.warehouse.origins.in_words()}"
+    )
+    if result.trials:
+        ignoring = "those below" if result.verification is not None else "--leave-out ignores them"
+        text += f" and {counted(result.trials, 'runs')} on this dataset ({ignoring})"
+    return f"{text}."
 
 
 def _not_installed(result: Recommendation) -> list[str]:
@@ -90,15 +106,10 @@ def _not_installed(result: Recommendation) -> list[str]:
     return [f"Not installed, so not recommended: {missing}."]
 
 
-def _known_already(result: Recommendation) -> list[str]:
-    """Lines about the warehouse's runs on the dataset and its near copies."""
+def _left_out(result: Recommendation) -> list[str]:
+    """Sentences about runs and datasets of the warehouse that the ranking is not learned from."""
     lines = []
-    if result.trials:
-        is_verified = result.verification is not None
-        ignoring = "those below are among them" if is_verified else "--leave-out ignores them"
-        count = "counts" if result.trials == 1 else "count"
-        lines.append(f"{counted(result.trials, 'runs')} on this dataset {count} most; {ignoring}.")
-    elif len(result.left_out) > len(result.near_copies):
+    if not result.trials and len(result.left_out) > len(result.near_copies):
         lines.append("This dataset is in the warehouse; its runs were left out of the model.")
     if result.failed:
         reasons = ", ".join(f"{count:,} {outcome}" for outcome, count in result.failed.items())
@@ -120,41 +131,36 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
     target = target_kind(result.dataset)
     columns = target.columns(result.measure)
     others = {
-        title: f"gain over {title} with its default settings"
+        f"vs {title}": f"the same against {title}"
         for title in target.other_gains(result.measure, promises[0])
     }
-    fits = max(map(len, _rows(result, columns | others, details=details))) <= _width()
-    return columns | others if fits else columns
+    lines = _aligned(_rows(result, columns | others, details=details))
+    return columns | others if max(map(len, lines)) <= _width() else columns
 
 
 def _table(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
-    """A line of numbers for each configuration, with the reason and the hyperparameters below it."""
-    head, *numbers = _rows(result, worth, details=details)
-    lines = [head]
-    for line, item in zip(numbers, result.configurations, strict=False):
-        values = [f"{name}={console.short(value)}" for name, value in item.configuration.values.items()]
-        lines.append(line)
-        lines += textwrap.wrap(
-            f"why: {why(item, result)}", _width(), initial_indent=_INDENT, subsequent_indent=_INDENT
-        )
-        lines += textwrap.wrap(
-            ", ".join(values),
-            _width(),
-            initial_indent=_INDENT,
-            subsequent_indent=_INDENT,
-            break_on_hyphens=False,
-        )
-    return lines if result.average is None else [*lines, numbers[-1]]
+    """A line of numbers for each configuration, and for their average.
+
+    Where the terminal is too narrow for the table, the numbers follow each name in a sentence.
+    """
+    header, *rows = _rows(result, worth, details=details)
+    head, *lines = _aligned([header, *rows])
+    if max(map(len, [head, *lines])) <= _width():
+        return [console.bold(head), *lines]
+    found = []
+    for rank, name, *cells in rows:
+        told = ", ".join(f"{title} {cell}" for title, cell in zip(header[2:], cells, strict=True) if cell)
+        found += [f"{rank or ' '}  {name}", *_indented(told)]
+    return found
 
 
-def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
-    """The table's aligned lines of numbers: the titles, each configuration, and the average."""
+def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[tuple[str, ...]]:
+    """The table's cells: the titles, each configuration, and the average."""
     scores = ("score", "similar") if details or not worth else ()
-    header = ("#", "try", *worth, *scores, "fit")
     rows = [
         (
             str(item.rank),
-            _shortened(item.flow.title),
+            item.flow.title,
             *_worth(result, item.expectation, worth),
             *(_scores(item) if scores else ()),
             _duration(item.fit_seconds),
@@ -172,8 +178,50 @@ def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) ->
                 _duration(average.fit_seconds),
             )
         )
-    align = "><" + ">" * (len(header) - 2)
-    return [line.rstrip() for line in console.aligned([header, *rows], align)]
+    return [("#", "try", *worth, *scores, "fit"), *rows]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    return [line.rstrip() for line in console.aligned(rows, "><" + ">" * (len(rows[0]) - 2))]
+
+
+def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
+    """Why each configuration is recommended, and its hyperparameters: all, or a line of non-default ones."""
+    lines = []
+    for item in result.configurations:
+        lines += textwrap.wrap(
+            f"{item.rank}  {why(item, result, None if is_full else 1)}",
+            _width(),
+            subsequent_indent=_INDENT,
+        )
+        values = item.configuration.values
+        if is_full:
+            lines += _indented(", ".join(f"{name}={console.short(value)}" for name, value in values.items()))
+        else:
+            lines.append(_INDENT + _set_values(values, item.flow.default()))
+    if is_full and result.nearest:
+        lines += _wrapped(
+            ["Most similar known datasets: " + ", ".join(name for name, _ in result.nearest) + "."]
+        )
+    return lines
+
+
+def _set_values(values: Mapping[str, Value], default: Mapping[str, Value]) -> str:
+    """The hyperparameters that differ from the default ones, as many as fit into a line."""
+    different = [
+        f"{name}={console.short(value)}"
+        for name, value in values.items()
+        if name not in default or default[name] != value
+    ]
+    if not different:
+        return "with its default settings"
+    room = _width() - len(_INDENT)
+    for count in range(len(different), 0, -1):
+        left = len(different) - count
+        text = ", ".join([*different[:count], *([f"{left} more"] if left else [])])
+        if len(text) <= room or count == 1:
+            return text
+    raise AssertionError
 
 
 def average_title(members: int) -> str:
@@ -185,37 +233,30 @@ def _duration(seconds: float | None) -> str:
     return "" if seconds is None else console.duration(max(seconds, 0.1))
 
 
-def _shortened(title: str) -> str:
-    """A flow's title; a long one is cut in the middle, since OpenML's titles differ at their ends."""
-    if len(title) <= _LONGEST_TITLE:
-        return title
-    head, tail = _LONGEST_TITLE // 3, _LONGEST_TITLE - _LONGEST_TITLE // 3 - 3
-    return f"{title[:head]}...{title[-tail:]}"
-
-
-def why(item: RankedConfiguration, result: Recommendation) -> str:
-    """The reason for a configuration's rank, in a few words."""
+def why(item: RankedConfiguration, result: Recommendation, named: int | None = None) -> str:
+    """The reason for a configuration's rank, with at most `named` known datasets that speak for it."""
+    title, places = measure_title(result.measure), item.places[:named]
     if item.on_dataset is not None:
-        number = target_kind(result.dataset).measured
-        return f"reached {number(item.on_dataset)} on this dataset"
+        measured = target_kind(result.dataset).measured
+        return f"{title} of {measured(item.on_dataset)} measured on this dataset"
     if item.beats_first is not None:
-        places = " and ".join(f"{place.dataset} ({_place(place)})" for place in item.places)
-        like = f"; was better than 1 on {places}" if places else ""
-        return f"complements 1 ({item.beats_first:.0%} likely to beat it){like}"
+        reason = f"may be good where 1 is not ({item.beats_first:.0%} likely to beat it)"
+        better = " and ".join(place.dataset for place in places)
+        return f"{reason}; did better than 1 on {better}" if better else reason
     if item.delta:
         reason = f"spread over the predicted ranking (delta {item.delta:g})"
     elif item.rank == 1:
-        reason = f"the best expected value of {counted(result.candidates, 'configurations')}"
+        reason = f"the best expected {title} of {counted(result.candidates, 'configurations')}"
     else:
-        reason = "the next best expected value"
-    places = " and ".join(f"{_place(place)} on {place.dataset}" for place in item.places)
-    return f"{reason}; was {places}" if places else reason
+        reason = f"the next best expected {title}"
+    return "; ".join([reason, *map(_place, places)])
 
 
 def _place(place: PastRank) -> str:
-    teens = place.place % 100 in (11, 12, 13)
-    ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(place.place % 10, "th")
-    return f"{place.place}{ending} of {place.of}"
+    """How a configuration did on a known dataset: how many of the configurations tried there it beat."""
+    if place.place == 1:
+        return f"the best of {place.of} on {place.dataset}"
+    return f"better than {(place.of - place.place) / place.of:.0%} of those tried on {place.dataset}"
 
 
 def _worth(
@@ -227,7 +268,7 @@ def _worth(
     target = target_kind(result.dataset)
     others = target.other_gains(result.measure, promise)
     cells = target.cells(result.measure, promise)
-    return (*cells, *(others.get(title, "") for title in [*worth][len(cells) :]))
+    return (*cells, *(others.get(title.removeprefix("vs "), "") for title in [*worth][len(cells) :]))
 
 
 def _scores(item: RankedConfiguration) -> tuple[str, ...]:
@@ -240,26 +281,26 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
 def _verification(found: Verification) -> list[str]:
     """A line for each configuration that was tried, the best first."""
     measure, measured = found.search.measure, target_kind(found.search.dataset).measured
-    rows = []
+    rows, title = [], measure_title(measure)
     for one in found.configurations:
         trial, value = one.trial, one.trial.value(measure)
         failure = trial.evaluation and (trial.evaluation.message or str(trial.evaluation.outcome))
-        title = get_flow(trial.configuration.algorithm).title
+        flow = get_flow(trial.configuration.algorithm)
         rows.append(
             (
-                title + (" (default)" if one.is_default else ""),
+                flow.title + (" (default)" if one.is_default else ""),
                 "" if one.recommended is None else str(one.recommended),
                 str(failure) if value is None else measured(value),
                 str(len(trial.evaluations)),
                 console.duration(trial.seconds),
             )
         )
-    header = ("tried", "recommended", measure, "times", "took")
+    header = ("tried", "recommended", title, "times", "took")
     ending = ", then interrupted" if found.search.interrupted else ""
     return [
         *console.wrapped_table(header, rows, "<>>>"),
         "",
-        f"Tried for {console.duration(found.search.seconds)}{ending}: {measure} by {found.search.procedure}, "
+        f"Tried for {console.duration(found.search.seconds)}{ending}: {title} by {found.search.procedure}, "
         "the mean where there are several.",
         *found.search.remarks,
     ]
@@ -281,8 +322,6 @@ def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) 
         meanings["fit"] = "processor time of one fit on all rows, on this machine"
         if result.fit_factor is not None:
             meanings["fit"] += f"; 80 % take within a factor of {result.fit_factor:.1f}"
-    if any(item.beats_first is not None for item in result.configurations):
-        meanings["complements 1"] = "not the next best by itself, but likely to do well where 1 does not"
     if result.average is not None:
         better = ", usually better than 1 alone" if result.average.usually_better else ""
         meanings[average_title(len(result.average.members))] = (
@@ -298,6 +337,12 @@ def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) 
     ]
 
 
+def next_steps(result: Recommendation) -> list[str]:
+    """Lines about what a user may do next."""
+    script = "" if result.of_others else "--code FILE.py (script), "
+    return _wrapped([f"Next: --why (all settings), --legend, {script}or search on with `tune`."])
+
+
 def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
     """Lines, wrapped to the terminal's width."""
     return [
@@ -307,5 +352,11 @@ def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
     ]
 
 
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, _width(), initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False
+    )
+
+
 def _width() -> int:
-    return max(shutil.get_terminal_size((80, 24)).columns, 60)
+    return max(shutil.get_terminal_size((80, 24)).columns, 40)

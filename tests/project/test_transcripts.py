@@ -1,4 +1,7 @@
-"""The commands of the documentation run, in their order, and print what it shows."""
+"""The commands of the documentation run, in their order, and print what it shows.
+
+`pytest tests/project/test_transcripts.py --renew` writes what they print now into the documents.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -93,8 +96,20 @@ def test_a_page_does_what_it_says(
         with without(block.without, monkeypatch):
             for step in steps(block):
                 printed = outcome(step.command.replace(SERVER, server), monkeypatch, capsys)
-                if step.printed is not None:
+                if step.printed is None:
+                    continue
+                try:
                     assert_shown(step.printed, printed)
+                except pytest.fail.Exception:
+                    if not request.config.getoption("--renew") or "..." in step.printed:
+                        raise
+                    renew(document, step.printed, printed)
+
+
+def renew(document: Path, shown: Sequence[str], printed: str) -> None:
+    """Write what a command prints in place of what the document shows of it."""
+    text = document.read_text(encoding="utf-8")
+    document.write_text(text.replace("\n".join(shown) + "\n", printed, 1), encoding="utf-8")
 
 
 def outcome(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:

@@ -27,20 +27,35 @@ from warehouse.vocabulary.configuration import Configuration
 
 
 @pytest.fixture
-def run(small_world: Path, run_command: Run) -> Run:
-    """Run `recommend` on the small world."""
+def run(small_world: Path, run_command: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run `recommend` on the small world, in a terminal so wide that no sentence is wrapped."""
+    monkeypatch.setenv("COLUMNS", "400")
     return partial(run_command, main, "--warehouse", small_world)
 
 
 def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path) -> None:
     code, out, err = run("--dataset", csv, "--top", "3")
     assert (code, err) == (0, "")
-    assert "mine: 900 rows, 2 classes, the largest with 50.0% of the rows; 'class' is the target" in out
-    assert "\n2 features: " in out
+    assert "mine: 900 rows, 2 features (2 numeric)\n'class' is the target" in out
+    assert ": 2 classes, the largest with 50.0% of the rows\n" in out
     assert "Learned from 128 runs on 8 datasets" in out
-    assert "Most similar known datasets: world" in out
     assert "\n1  Decision tree" in out
-    assert "max_depth=" in out
+    assert "\n1  the best expected accuracy of 16 configurations" in out
+    assert "Next: " in out
+    assert "Most similar known datasets" not in out
+
+
+def test_why_has_all_hyperparameters_and_the_known_datasets(run: Run, csv: Path) -> None:
+    _, out, _ = run(csv, "--why")
+    assert out.count("max_depth=") == out.count("min_samples_leaf=") > 0
+    assert "Most similar known datasets: world" in out
+
+
+def test_the_columns_are_explained_where_that_is_asked_for(run: Run, csv: Path) -> None:
+    assert "\nfit " not in run(csv)[1]
+    _, out, _ = run(csv, "--legend")
+    assert "\n#  " in out
+    assert "order to try them in" in out
 
 
 def test_the_warehouse_that_was_learned_from_is_named_with_what_sets_it_apart(
@@ -48,7 +63,7 @@ def test_the_warehouse_that_was_learned_from_is_named_with_what_sets_it_apart(
 ) -> None:
     origins = Warehouse.open(small_world).origins()
     assert origins.in_words().startswith(f"the warehouse {small_world} (128 runs, none of the starter's")
-    assert f"on 8 datasets of {origins.in_words()}; 16 configurations ranked." in run(csv)[1]
+    assert f"on 8 datasets of {origins.in_words()}." in run(csv)[1]
     document = json.loads(run(csv, "--format", "json")[1])["warehouse"]
     assert document["path"] == str(small_world)
     assert (document["is_starter"], document["starter_runs"], document["own_runs"]) == (False, 0, 128)
@@ -119,7 +134,8 @@ def run_on_numbers(world_of_numbers: Path, run_command: Run) -> Run:
 def test_what_is_said_of_a_number_speaks_of_no_classes(run_on_numbers: Run, price_csv: Path) -> None:
     code, out, err = run_on_numbers(price_csv, "--explain")
     assert (code, err) == (0, "")
-    assert "homes: 900 rows, a number from -" in out
+    assert "homes: 900 rows, 2 features" in out
+    assert ": a number from -" in out
     assert "'price' is the target because of its name; regression because it has" in out
     assert "Learned from 128 runs on 8 datasets" in out
     assert "\n1  Decision tree" in out
@@ -173,7 +189,7 @@ def test_a_measure_that_a_number_can_not_have_is_one_line_and_exit_code_2(
 def test_learned_ranges_are_written_as_their_schema_says(run: Run, csv: Path, tmp_path: Path) -> None:
     code, out, err = run(csv, "--ranges", tmp_path / "ranges.json")
     assert (code, err) == (0, "")
-    assert "Ranges written to" in out
+    assert "ranges.json: ranges of good hyperparameter values.\n" in out
     document = json.loads((tmp_path / "ranges.json").read_text())
     schema = json.loads(Path(recommend.ranges.__file__).with_name("ranges.schema.json").read_text())
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
@@ -201,17 +217,17 @@ def test_where_one_class_has_nearly_all_rows_the_user_hears_of_it(run: Run, tmp_
     pd.DataFrame(columns).to_csv(path, index=False)
     code, out, _ = run(path)
     assert code == 0
-    assert "Measure: predictive_accuracy, though 95.0% of the rows are of class 'no'" in out
+    assert "Measure: accuracy, though 95.0% of the rows are of class 'no'" in out
     assert "Measure:" not in run(path, "--measure", "acc")[1]
 
 
 def test_the_task_of_numbers_is_said_with_the_option_for_the_other(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "films.csv"
     numbers(600, seed=1).assign(stars=lambda rows: np.arange(len(rows)) % 5).to_csv(path, index=False)
-    head = run(path, "--target", "stars")[1].splitlines()[0]
-    assert head.endswith(
+    line = run(path, "--target", "stars")[1].splitlines()[1]
+    assert line.startswith(
         "'stars' is the target because it was given; classification because its numbers are whole and few "
-        "(--task regression predicts the number)"
+        "(--task regression predicts the number): 5 classes"
     )
     assert "classification because" not in run(path, "--target", "class")[1]
 
@@ -226,8 +242,8 @@ def test_runs_on_a_known_dataset_count_and_the_output_says_so(run: Run, tmp_path
     path = tmp_path / "renamed.csv"
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path)
-    assert "16 runs on this dataset count most; --leave-out ignores them." in out
-    assert "why: reached 0.9000 on this dataset\n" in out
+    assert " and 16 runs on this dataset (--leave-out ignores them)." in out
+    assert "1  accuracy of 0.9000 measured on this dataset\n" in out
     document = json.loads(run("--dataset", path, "--format", "json")[1])
     assert document["warehouse"]["trials"] == 16
     assert document["configurations"][0]["on_dataset"] == 0.9
@@ -238,7 +254,7 @@ def test_runs_on_a_known_dataset_can_be_left_out(run: Run, tmp_path: Path) -> No
     numbers(800, seed=6).to_csv(path, sep=";", index=False)
     _, out, _ = run("--dataset", path, "--leave-out")
     assert "This dataset is in the warehouse; its runs were left out of the model." in out
-    assert "reached" not in out
+    assert "measured" not in out
 
 
 def test_role_can_be_overridden(run: Run, csv: Path) -> None:
@@ -339,13 +355,18 @@ def test_awkward_input_works(run: Run, tmp_path: Path, case: str) -> None:
     ACCEPTED[case](path)
     code, out, err = run("--dataset", path)
     assert code == 0, err
-    assert "why: " in out
+    assert "\n1  the best expected accuracy" in out
 
 
-def test_reader_that_goes_away_is_no_error(small_world: Path, csv: Path) -> None:
-    command = f"'{sys.executable}' -m recommend --dataset '{csv}' --warehouse '{small_world}' | true"
+def test_reader_that_goes_away_is_no_error_and_files_are_written(
+    small_world: Path, csv: Path, tmp_path: Path
+) -> None:
+    code = tmp_path / "first.py"
+    options = f"--dataset '{csv}' --warehouse '{small_world}' --code '{code}'"
+    command = f"'{sys.executable}' -m recommend {options} | true"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in result.stderr
+    assert code.is_file()
 
 
 def test_all_that_is_recommended_fits_into_the_budget(run: Run, csv: Path) -> None:
@@ -376,7 +397,7 @@ def test_a_verification_is_printed_and_kept_where_that_is_asked_for(
     assert "runs on this dataset" not in run("--dataset", csv, "--warehouse", own)[1]
     _, out, _ = run(*options, "--record")
     assert f"The next recommendation learns from the trials: their runs are in {own}." in out
-    assert "runs on this dataset count most" in run("--dataset", csv, "--warehouse", own)[1]
+    assert "runs on this dataset (--leave-out ignores them)" in run("--dataset", csv, "--warehouse", own)[1]
 
 
 def test_a_verification_answers_in_time(run: Run, csv: Path) -> None:

@@ -254,12 +254,13 @@ def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
 
 
 def test_a_split_without_trials_replaces_the_check_and_leaves_the_group_out(
-    small_world: Path, tmp_path: Path, run_command: Run
+    small_world: Path, tmp_path: Path, run_command: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.csv"
     frame(persons=60).to_csv(path, index=False)
 
     def printed(*options: str) -> str:
+        monkeypatch.setenv("COLUMNS", "400")
         ended = run_command(main, path, "--warehouse", small_world, "--target", "class", *options)
         assert ended.returncode == 0
         return ended.stdout

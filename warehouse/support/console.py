@@ -4,6 +4,7 @@ Typer parses; this module decides how a failure looks to the user: one line on s
 wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
 """
 
+import codecs
 import errno
 import io
 import logging
@@ -34,6 +35,9 @@ _REFUSALS = {
     errno.EEXIST, errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG,
 }  # fmt: skip
 """Errors of the system that say something about a path or a disk, and nothing about us."""
+_BOLD, _PLAIN = "\ufdd0", "\ufdd1"
+"""Where bold text begins and ends, until it is written: Unicode has no characters there."""
+_IN_ASCII = {"\u00b1": "+/-", "\u2013": "-", "\u2014": "-", "\u2026": "...", "\u00d7": "x"}
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 
 
@@ -234,6 +238,11 @@ def aligned(rows: Sequence[Sequence[str]], align: str) -> list[str]:
     ]
 
 
+def bold(text: str) -> str:
+    """`text` in bold where standard output is a terminal that people look at (`_Terminal`)."""
+    return f"{_BOLD}{text}{_PLAIN}" if isinstance(sys.stdout, _Terminal) and sys.stdout.has_styles else text
+
+
 def main(app: typer.Typer) -> None:
     """Run `app` on the process's arguments and end the process with the right exit code.
 
@@ -252,6 +261,9 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
         encoding = sys.stdout.encoding
         sys.stdout = _Terminal(sys.stdout.detach(), encoding=encoding, line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="headstart.ascii")
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     if arguments == ["--version"]:
@@ -295,8 +307,25 @@ def _drop_output() -> None:
 class _Terminal(io.TextIOWrapper):
     """Standard output that people look at: names from outside can't act on the terminal."""
 
+    @property
+    def has_styles(self) -> bool:
+        """Whether text may be bold: not where the user says NO_COLOR, or the terminal is a dumb one."""
+        return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
     def write(self, text: str) -> int:
-        return super().write(printable(text))
+        styled = printable(text).replace(_BOLD, "\x1b[1m").replace(_PLAIN, "\x1b[0m")
+        return super().write(styled)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """What is written in place of characters that the output's encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_IN_ASCII.get(character, "?") for character in lacking), error.end
+
+
+codecs.register_error("headstart.ascii", _in_ascii)
 
 
 def _message(error: Exception) -> str:

@@ -298,6 +298,31 @@ OTHERS = (
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*COMMON, *OTHERS)}
 """All known measures, by name."""
 
+_TITLES = {
+    ACCURACY: "accuracy",
+    AUC: "AUC",
+    "f_measure": "F1",
+    "f1_macro": "macro F1",
+    "brier_score": "Brier score",
+    "matthews_correlation_coefficient": "MCC",
+    RMSE: "RMSE",
+    MAE: "MAE",
+    R2: "R2",
+    RMSLE: "RMSLE",
+    RRSE: "RRSE",
+    RAE: "RAE",
+}
+
+
+def measure_title(measure: str) -> str:
+    """What people call a measure.
+
+    >>> measure_title("predictive_accuracy"), measure_title("log_loss")
+    ('accuracy', 'log loss')
+    """
+    return _TITLES.get(measure, measure.replace("_", " "))
+
+
 _NAMES = {name: name for name in MEASURES} | {
     alias: measure.name for measure in MEASURES.values() for alias in measure.aliases
 }

@@ -13,6 +13,7 @@ from recommend.explaining.dependence import in_words
 from recommend.ranking.target_kinds import target_kind
 from warehouse.support import console
 from warehouse.support.text import counted
+from warehouse.vocabulary.measures import measure_title
 
 SCHEMA = "headstart-search/2"
 """Name and version of the document's format."""
@@ -89,7 +90,9 @@ def table(tuned: SearchResult) -> str:
     ]
     if tuned.best is not None:
         lines += ["", *_leaderboard(tuned), ""]
-        lines.append(f"{tuned.measure}: by {tuned.procedure}, the mean where a trial has several.")
+        lines.append(
+            f"{measure_title(tuned.measure)}: by {tuned.procedure}, the mean where a trial has several."
+        )
     return "\n".join([*lines, *_model(tuned), *tuned.remarks])
 
 
@@ -98,7 +101,7 @@ def _leaderboard(tuned: SearchResult) -> list[str]:
     best = tuned.leaderboard
     shown = [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in tuned.weights)]
     measured = target_kind(tuned.dataset).measured
-    header = ("trial", tuned.measure, "times", "weight", "chosen by", "configuration")
+    header = ("trial", measure_title(tuned.measure), "times", "weight", "chosen by", "configuration")
     rows = [
         (
             str(trial.number),
@@ -132,11 +135,10 @@ def _model(tuned: SearchResult) -> list[str]:
         if len(tuned.weights) > 1
         else several
     )
-    expected = (
-        ""
-        if tuned.value is None
-        else f", expected {tuned.measure} {target_kind(tuned.dataset).measured(tuned.value)} on new rows"
-    )
+    expected = ""
+    if tuned.value is not None:
+        value = target_kind(tuned.dataset).measured(tuned.value)
+        expected = f", expected {measure_title(tuned.measure)} {value} on new rows"
     rows = len(tuned.dataset.features)
     on = "" if min(tuned.model.rows.values()) < rows else ", fitted on all rows"
     return [f"The model: {what}{on}{expected}."]

@@ -9,7 +9,7 @@ from recommend.ranking.number_target import NumberTarget
 from recommend.ranking.performance_forecast import PerformanceForecast
 from tests.cases import each
 from warehouse.support.errors import BadOption
-from warehouse.vocabulary.measures import MAE, R2, RMSE, RMSLE, RRSE
+from warehouse.vocabulary.measures import MAE, R2, RMSE, RMSLE, RRSE, measure_title
 from warehouse.vocabulary.task_types import REGRESSION
 
 Y = np.linspace(0.5, 100.5, 101)
@@ -43,7 +43,7 @@ def test_a_recommendation_shows_r2_with_its_range_and_the_share_of_the_error_sav
     spread = float(Y.std())
     other = {"catboost_regressor": 0.15 * spread}
     promise = PerformanceForecast(0.6 * spread, 0.5 * spread, 0.7 * spread, 0.2 * spread, 0.9, other)
-    assert [*TARGET.columns(RMSE)] == ["expected", "R2", "80 % range", "gain", "likely"]
+    assert [*TARGET.columns(RMSE)] == ["RMSE", "R2", "80 % of R2", "vs LightGBM", "chance"]
     assert TARGET.cells(RMSE, promise) == ("17.49", "0.640", "0.510-0.750", "+25.0%", "90%")
     assert TARGET.other_gains(RMSE, promise) == {"CatBoost": "+20.0%"}
     assert TARGET.beside(RMSE, promise) == "R2 0.640, from 0.510 to 0.750"
@@ -51,7 +51,7 @@ def test_a_recommendation_shows_r2_with_its_range_and_the_share_of_the_error_sav
 
 def test_another_measure_shows_its_own_range() -> None:
     promise = PerformanceForecast(12000.0, 10000.0, 15000.0, 3000.0, None)
-    assert [*TARGET.columns(MAE)] == ["expected", "80 % range", "gain", "likely"]
+    assert [*TARGET.columns(MAE)] == ["MAE", "80 % range", "vs LightGBM", "chance"]
     assert TARGET.cells(MAE, promise) == ("12,000", "10,000-15,000", "+20.0%", "")
     assert TARGET.beside(MAE, promise) == ""
 
@@ -66,11 +66,13 @@ def test_a_range_that_begins_below_zero_has_no_second_minus() -> None:
 
 def test_only_what_has_the_unit_of_the_target_is_said_to_have_it() -> None:
     with_unit = {
-        measure for measure in REGRESSION.measures if "in the unit" in TARGET.columns(measure)["expected"]
+        measure
+        for measure in REGRESSION.measures
+        if "in the unit" in TARGET.columns(measure)[measure_title(measure)]
     }
     assert with_unit == {RMSE, MAE, "median_absolute_error", "pinball_loss_0.1", "pinball_loss_0.9"}
-    assert "percent" in TARGET.columns(RMSLE)["gain"]
-    assert TARGET.columns(R2)["gain"] == "difference from LightGBM with its default settings"
+    assert "percent" in TARGET.columns(RMSLE)["vs LightGBM"]
+    assert TARGET.columns(R2)["vs LightGBM"] == "difference from LightGBM with its default settings"
 
 
 DIGITS = [

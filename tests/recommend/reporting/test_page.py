@@ -45,7 +45,7 @@ def test_the_page_says_why(small_world: Path) -> None:
     explained = recommend(dataset, warehouse=Warehouse.open(small_world), top=2, explain=True)
     assert explained.explanation is not None
     page = Page(recommendation_page(explained))
-    assert "Why: the best expected value of" in page.text
+    assert "Why: the best expected accuracy of" in page.text
     for known in explained.explanation.known:
         assert known.dataset in page.text
         assert f"{known.weight:.3f}" in page.text

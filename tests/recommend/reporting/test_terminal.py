@@ -5,15 +5,18 @@ from pathlib import Path
 
 import pytest
 
+import recommend as recommend_package
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.recommendation import Recommendation
 from recommend.reporting.page import recommendation_page
-from recommend.reporting.terminal import in_words
+from recommend.reporting.terminal import in_words, next_steps
 from tests.recommend.conftest import prices
 from tests.recommend.reporting.html.pages import Page
-from warehouse.store import Warehouse
+from warehouse.store import STARTER, Warehouse
+
+EXAMPLES = Path(recommend_package.__file__).parent / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -32,23 +35,26 @@ def explained(found: Recommendation) -> list[str]:
     return [f"{1 - (error / spread) ** 2:.3f}" for error in (20, 23, 18)]
 
 
-def printed(found: Recommendation, monkeypatch: pytest.MonkeyPatch, width: int) -> list[str]:
+def printed(
+    found: Recommendation, monkeypatch: pytest.MonkeyPatch, width: int, *, legend: bool = False
+) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
-    return in_words(found, is_default_measure=True, details=False).splitlines()
+    return in_words(found, is_default_measure=True, legend=legend).splitlines()
 
 
 def test_errors_are_shown_with_r2_and_gains_over_both_usual_defaults(
     promised: Recommendation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = printed(promised, monkeypatch, 120)
-    titles = next(line for line in lines if line.startswith("#  try")).split()
-    assert titles == ["#", "try", "expected", "R2", "80", "%", "range", "gain", "likely", "CatBoost", "fit"]
+    lines = printed(promised, monkeypatch, 120, legend=True)
+    titles = next(line for line in lines if line.startswith("#  try"))
+    assert titles.split("  ")[-1].strip() == "fit"
+    assert " ".join(titles.split()) == "# try RMSE R2 80 % of R2 vs LightGBM chance vs CatBoost fit"
     first = next(line for line in lines if line.startswith("1  Decision tree"))
     value, low, high = explained(promised)
     assert first.split()[3:] == ["20.00", value, f"{low}-{high}", "+20.0%", "75%", "+5.9%"]
     legend = "\n".join(lines)
     assert "in the unit of price" in legend
-    assert "gain over CatBoost with its default settings" in legend
+    assert "the same against CatBoost" in legend
     assert "mean of the numbers that they predict" in legend
 
 
@@ -56,9 +62,43 @@ def test_where_the_terminal_is_narrow_the_first_default_is_enough(
     promised: Recommendation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = printed(promised, monkeypatch, 75)
-    assert max(map(len, lines[lines.index("") :])) <= 75
-    assert not any("CatBoost with its default" in line for line in lines)
-    assert any("LightGBM with its default" in line for line in lines)
+    assert max(map(len, lines)) <= 75
+    assert not any("vs CatBoost" in line for line in lines)
+    assert any("vs LightGBM" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_where_the_table_is_too_wide_the_numbers_follow_each_name(
+    promised: Recommendation, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    lines = printed(promised, monkeypatch, width)
+    assert max(map(len, lines)) <= width
+    at = lines.index("1  Decision tree")
+    assert lines[at + 1].startswith("   RMSE 20.00, R2 ")
+    assert "chance 75%" in " ".join(line.strip() for line in lines[at : at + 4])
+
+
+def test_the_first_screen_answers_what_how_good_why_how_long_and_what_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The example in README, learned from the bundled starter, in 24 lines of 80 columns."""
+    found = recommend(load_dataset(EXAMPLES / "subscribers.csv"), warehouse=Warehouse.open(STARTER))
+    lines = [*printed(found, monkeypatch, 80), "", *next_steps(found)]
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    for answer in (
+        "is the target because",
+        "accuracy",
+        "80 % range",
+        "vs LightGBM",
+        " fit ",
+        "configurations",
+    ):
+        assert answer in text
+    assert text.count("the best expected accuracy of") == 1
+    assert "predictive_accuracy" not in text
+    assert lines[-1].startswith("Next: --why")
 
 
 def test_the_page_has_the_same(promised: Recommendation) -> None:

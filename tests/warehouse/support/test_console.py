@@ -1,7 +1,11 @@
 """What all command lines share."""
 
 import logging
-from collections.abc import Callable
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 
 import pytest
@@ -72,3 +76,35 @@ def test_a_budget_of_metafeatures_may_be_nothing_but_no_nonsense(time: str) -> N
     assert console.seconds_or_zero("0") == 0
     with pytest.raises(typer.BadParameter, match="is not a time"):
         console.seconds_or_zero(time)
+
+
+SAYS = r"""
+from warehouse.support import console
+app = console.new_app("")
+
+@app.command(no_args_is_help=False)
+def say() -> None:
+    print(console.bold("name"), "\u00b1 \x1b[31m")
+
+console.main(app)
+"""
+
+
+def in_a_terminal(environment: Mapping[str, str]) -> str:
+    """What a command that prints a bold name, a sign and an escape sequence sends to a terminal."""
+    parent, child = pty.openpty()
+    subprocess.run([sys.executable, "-c", SAYS], stdout=child, env={**os.environ, **environment}, check=True)
+    os.close(child)
+    sent = os.read(parent, 1000).decode()
+    os.close(parent)
+    return sent.strip()
+
+
+def test_only_our_own_styles_reach_a_terminal() -> None:
+    assert in_a_terminal({"TERM": "xterm", "NO_COLOR": ""}) == "\x1b[1mname\x1b[0m \u00b1 \\x1b[31m"
+    assert in_a_terminal({"TERM": "xterm", "NO_COLOR": "1"}) == "name \u00b1 \\x1b[31m"
+
+
+def test_where_the_output_has_no_more_than_ascii_signs_are_spelled_out() -> None:
+    ascii_only = {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    assert in_a_terminal(ascii_only) == "name +/- \\x1b[31m"
