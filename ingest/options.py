@@ -17,8 +17,8 @@ TaskOption = Annotated[
     TaskName | None,
     typer.Option(
         "--task",
-        help="Whether a target of numbers is predicted as classes or as numbers. Default: classes if few and "
-        "whole.",
+        metavar="KIND",
+        help="classification or regression. Default: by the target.",
         show_default=False,
     ),
 ]

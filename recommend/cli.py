@@ -36,6 +36,7 @@ TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
 
 class _Recommend(PanelCommand):
     renamed: ClassVar = {"--metalearner": "--learner"}
+    rare: ClassVar = frozenset({"How a file is read", "More"})
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,13 @@ class RankingOptions:
     """What to rank, and by which measure."""
 
     panel: ClassVar = "What to rank"
-    top: Annotated[int, typer.Option(min=1, help="Number of configurations.")] = 3
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Number of configurations.")] = 3
     flow: FlowOption = None
     strategy: Annotated[
         str,
-        typer.Option(help="top: the best and its complements; delta: a spread over the predicted ranking."),
+        typer.Option(
+            metavar="NAME", help="top: the best and its complements; delta: spread over the ranking."
+        ),
     ] = "top"
     measure: ChosenMeasureOption = None
 
@@ -62,8 +65,7 @@ class TimeOptions:
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time for one fit of each configuration, e.g. 60s, 5m, 1h. Default: no limit, but long "
-            "fits must promise a gain.",
+            help="Limit of one fit of each configuration, e.g. 60s, 5m, 1h.",
             show_default=False,
         ),
     ] = None
@@ -72,13 +74,15 @@ class TimeOptions:
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Try the first configurations and usual defaults on the dataset for this time, e.g. 60s.",
+            help="Try the first ones and usual defaults on the dataset for this time.",
             show_default=False,
         ),
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Parallel trials. Default: one per processor.", show_default=False),
+        typer.Option(
+            min=1, metavar="N", help="Parallel trials. Default: one per processor.", show_default=False
+        ),
     ] = None
     record: Annotated[
         bool, typer.Option("--record", help="Write the trials to the warehouse, to be learned from.")
@@ -92,38 +96,37 @@ class ResultOptions:
     panel: ClassVar = "Results"
     why: Annotated[
         bool,
-        typer.Option("--why", help="All hyperparameters, and the known datasets that speak for each rank."),
+        typer.Option("--why", help="All hyperparameters, and the grounds of each rank."),
     ] = False
     legend: Annotated[bool, typer.Option("--legend", help="Say what the columns mean.")] = False
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain the ranking in about ten sentences.")
     ] = False
-    details: Annotated[
-        bool, typer.Option("--details", help="Standard scores; with --explain, the sums of each prediction.")
-    ] = False
+    details: Annotated[bool, typer.Option("--details", help="Standard scores; with --explain, all sums.")] = (
+        False
+    )
     seeds: Annotated[
-        Path | None, typer.Option(help="Write the recommendation to this JSON file.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a JSON file to start searches from.", show_default=False),
     ] = None
     page: Annotated[
         Path | None,
-        typer.Option("--report", help="Write the recommendation to this HTML page.", show_default=False),
+        typer.Option("--report", metavar="FILE", help="Write an HTML page.", show_default=False),
     ] = None
     code: CodeOption = None
     average: Annotated[
-        bool, typer.Option("--average", help="With --code: the average of the first three configurations.")
+        bool, typer.Option("--average", help="With --code: the average of the first three.")
     ] = False
     ranges: Annotated[
         Path | None,
-        typer.Option(
-            help="Write ranges of good hyperparameter values to this JSON file.", show_default=False
-        ),
+        typer.Option(metavar="FILE", help="Write ranges of good values to a JSON file.", show_default=False),
     ] = None
     output: Annotated[
         str,
         typer.Option(
             "--format",
-            metavar="table|json|TOOL",
-            help=f"Output format; a TOOL ({', '.join(TOOLS)}) gives JSON for that tool.",
+            metavar="NAME",
+            help=f"table, json, or JSON for a tool: {', '.join(TOOLS)}.",
         ),
     ] = "table"
 
@@ -164,31 +167,15 @@ def recommend(
 
     Examples:
 
-      recommend my.csv --top 3
+      recommend my.csv
 
-      recommend my.csv --target churned --strategy delta --seeds seeds.json
+      recommend my.csv --target churned --measure auc --verify 60s
 
-      recommend films.csv --target stars --task regression
+      recommend films.csv --target stars --task regression --why
+
+      recommend my.csv --code first.py --seeds seeds.json --report page.html
 
       recommend my.csv --role size=numeric --delimiter semicolon --missing unknown
-
-      recommend my.csv --flow random_forest --format json
-
-      recommend large.csv --budget 60s
-
-      recommend my.csv --verify 60s --report report.html
-
-      recommend visits.csv --split group=patient --verify 60s
-
-      recommend my.csv --explain
-
-      recommend my.csv --flow lightgbm --format optuna
-
-      recommend my.csv --code first.py
-
-      recommend my.csv --code average.py --average
-
-      recommend my.csv --flow lightgbm --ranges ranges.json
     """
     console.check_format(results.output, ("table", "json", *TOOLS))
     if time.record and time.verify is None:

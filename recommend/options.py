@@ -10,8 +10,6 @@ import typer
 
 from ingest.options import Reading, TaskOption
 from ingest.reading.column_types.roles import Role
-from recommend.ranking.class_target import IMBALANCED
-from warehouse.options import MEASURE_HELP
 from warehouse.support import console
 from warehouse.support.errors import BadOption
 from warehouse.vocabulary.measures import canonical_measure
@@ -19,7 +17,7 @@ from warehouse.vocabulary.measures import canonical_measure
 if TYPE_CHECKING:
     from ingest.reading.datasets import Dataset
 
-DATASET_HELP = "CSV or other text, Parquet, Feather, ARFF or Excel file (may be packed), or openml:ID."
+DATASET_HELP = "Table (CSV or other text, Parquet, Feather, ARFF, Excel), or openml:ID."
 
 
 def _python_file(path: Path | None) -> Path | None:
@@ -34,14 +32,19 @@ CodeOption = Annotated[
         "--code",
         metavar="FILE.py",
         callback=_python_file,
-        help="Write the best configuration as a script that needs only pandas, scikit-learn and its booster.",
+        help="Write the result as a script that runs without Headstart.",
         show_default=False,
     ),
 ]
 
 FlowOption = Annotated[
     list[str] | None,
-    typer.Option("--flow", help="Only this flow, e.g. random_forest. May be repeated.", show_default=False),
+    typer.Option(
+        "--flow",
+        metavar="NAME",
+        help="Only this algorithm, e.g. random_forest. May be repeated.",
+        show_default=False,
+    ),
 ]
 
 
@@ -51,8 +54,7 @@ ChosenMeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         callback=lambda name: name and canonical_measure(name),
-        help=f"{MEASURE_HELP} Default: accuracy, or AUC where one class has {IMBALANCED:.0%} of the rows; "
-        "RMSE for numbers.",
+        help="Measure to be good at: accuracy, auc, logloss, f1, rmse, mae, ...",
         show_default=False,
     ),
 ]
@@ -90,11 +92,12 @@ class Data:
     """Options for the dataset and its target."""
 
     panel: ClassVar = "Data"
-    dataset: Annotated[str | None, typer.Option(help=DATASET_HELP, show_default=False)] = None
+    dataset: Annotated[str | None, typer.Option(metavar="FILE", help=DATASET_HELP, show_default=False)] = None
     target: Annotated[
         str | None,
         typer.Option(
-            help="Column to predict. Default: chosen by the names of columns and file, else guessed.",
+            metavar="COLUMN",
+            help="Column to predict. Default: detected.",
             show_default=False,
         ),
     ] = None
@@ -102,9 +105,8 @@ class Data:
     split: Annotated[
         str | None,
         typer.Option(
-            metavar="time=COLUMN|group=COLUMN",
-            help="Test on later rows (time) or on rows of other groups (group), for rows that are not "
-            "independent. The group column is not a feature. Default: a random split.",
+            metavar="KIND=COLUMN",
+            help="time=COLUMN tests on later rows, group=COLUMN on other groups.",
             show_default=False,
         ),
     ] = None

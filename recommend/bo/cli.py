@@ -35,29 +35,20 @@ from warehouse.support.option_groups import PanelCommand, PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
 
-HELP = """Search for the best model of a dataset, starting with the recommended configurations.
+HELP = """Search for the best model of a dataset, starting with the recommendation.
 
-The first recommendation is fitted at once, the model at the end is an average of configurations that are good
-together, and Ctrl-C ends the search with the best so far. The same command, started again, goes on with the
-trials that are there.
+The model is an average of configurations that are good together. Ctrl-C ends a search with the best so far;
+the same command goes on with its trials.
 
 Examples:
 
   tune my.csv --time 60s
 
-  tune my.csv --time 10m --jobs 2 --model best.skops
+  tune my.csv --time 10m --jobs 2 --model best.skops --report search.html
 
-  tune my.csv --time 60s --ensemble 0 --code best.py
+  tune my.csv --flow lightgbm --ensemble 0 --code best.py
 
   tune my.csv --trials 50 --seeds seeds.json
-
-  tune my.csv --flow lightgbm --surrogate gbqr --start delta --format json
-
-  tune my.csv --time 1h --report search.html
-
-  tune sales.csv --split time=day
-
-  tune my.csv --trials 100 --dask tcp://scheduler:8786 --jobs 8
 """
 
 
@@ -65,6 +56,9 @@ class _FileFirst(PanelGroup):
     """`tune my.csv` is `tune --dataset my.csv`: another argument than a subcommand is the dataset."""
 
     renamed: ClassVar = {"--metalearner": "--learner"}
+    rare: ClassVar = frozenset(
+        {"How a file is read", "Trials and the model", "Machines and folders", "Research"}
+    )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
@@ -90,7 +84,7 @@ class SpaceOptions:
         bool,
         typer.Option(
             "--preprocessing",
-            help="Also search imputation, encoding, scaling, balancing and a preprocessor of the features.",
+            help="Also search imputation, encoding, scaling and balancing.",
         ),
     ] = False
 
@@ -103,8 +97,8 @@ class BudgetOptions:
     trials: Annotated[
         int | None,
         typer.Option(
-            help="Total number of trials; one evaluation in four is another one of a leading trial. Default: "
-            "as many as the time allows.",
+            metavar="N",
+            help="Limit of trials. Default: none.",
             show_default=False,
         ),
     ] = None
@@ -113,8 +107,7 @@ class BudgetOptions:
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Time from the start until the model is fitted, e.g. 10m; files are written after it. "
-            f"Default: {USUAL_SECONDS:g}s, or no limit with --trials.",
+            help=f"Limit of time, without writing files. Default: {USUAL_SECONDS:g}s, or none with --trials.",
             show_default=False,
         ),
     ] = None
@@ -134,8 +127,8 @@ class ResultOptions:
     model: Annotated[
         Path | None,
         typer.Option(
-            help="Write the fitted model to this .skops file. Predicting needs only "
-            "pandas, scikit-learn and its booster, and a data frame as pandas reads your file.",
+            metavar="FILE.skops",
+            help="Write the fitted model.",
             show_default=False,
         ),
     ] = None
@@ -143,7 +136,8 @@ class ResultOptions:
         Path | None,
         typer.Option(
             "--report",
-            help="Write a report of the search to this HTML page, after each trial and at the end.",
+            metavar="FILE",
+            help="Write an HTML page, after each trial and at the end.",
             show_default=False,
         ),
     ] = None

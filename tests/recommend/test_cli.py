@@ -266,7 +266,7 @@ def test_role_can_be_overridden(run: Run, csv: Path) -> None:
 def test_the_help_shows_an_example(run: Run) -> None:
     code, out, _ = run("--help")
     assert code == 0
-    assert "recommend my.csv --top 3" in out
+    assert "recommend my.csv --code first.py" in out
 
 
 def text(content: str) -> Callable[[Path], None]:

@@ -57,7 +57,7 @@ def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Type
     return typer.Typer(
         help=help_text,
         cls=group,
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         no_args_is_help=True,

@@ -19,11 +19,16 @@ from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
+from itertools import groupby
 from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
+
+_COMPLETION = "Shell completion"
+_ALL = "headstart.all_options"
+"""Key of a context of click: whether all sections are shown."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -64,45 +69,69 @@ def _options_of(group: Any) -> list[Parameter]:
     return found
 
 
-def _write_panels(command: TyperCommand | TyperGroup, context: Any, formatter: Any) -> None:
-    """Write arguments, then options in sections, in the order of the first option of each."""
-    sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
-    for parameter in command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is not None:
-            section = getattr(parameter, "rich_help_panel", None) or "Options"
-            section = "Arguments" if parameter.param_type_name == "argument" else section
-            sections.setdefault(section, []).append(record)
-    for section, records in sections.items():
-        if records:
-            with formatter.section(section):
-                formatter.write_dl(records)
+class _SectionedHelp:
+    """Help with a section for each group of options; `--help-all` adds the groups that few users need."""
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Old name of an option -> new one."""
+    rare: ClassVar[frozenset[str]] = frozenset()
+    """Sections that `--help` leaves out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--help-all" in args:
+            ctx.meta[_ALL] = True
+            typer.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, with_new_names(args, self.renamed))  # type: ignore[misc, no-any-return]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the description, wrapped, and its examples line by line."""
+        with formatter.indentation():
+            for is_example, texts in groupby(_paragraphs(self), key=lambda text: text.startswith(" ")):
+                formatter.write_paragraph()
+                joined = ("\n" if is_example else "\n\n").join(texts)
+                formatter.write_text(f"\b\n{joined}" if is_example else joined)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then options in sections, in the order of the first option of each."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(_section(parameter), []).append(record)
+        rare = [name for name in sections if name in self.rare or name == _COMPLETION]
+        hidden = () if ctx.meta.get(_ALL) else rare
+        if rare:
+            names = ", ".join(name.lower() for name in rare)
+            sections["Options"].append(("--help-all", f"Also show: {names}."))
+        for section, records in sections.items():
+            if records and section not in hidden:
+                with formatter.section(section):
+                    formatter.write_dl(records)
 
 
-class PanelCommand(TyperCommand):
+def _section(parameter: Any) -> str:
+    """The section of the help that an option or argument belongs to."""
+    if parameter.param_type_name == "argument":
+        return "Arguments"
+    if parameter.name in ("install_completion", "show_completion"):
+        return _COMPLETION
+    return getattr(parameter, "rich_help_panel", None) or "Options"
+
+
+def _paragraphs(command: Any) -> list[str]:
+    return [text for text in (command.help or "").split("\n\n") if text.strip()]
+
+
+class PanelCommand(_SectionedHelp, TyperCommand):
     """A command whose help has a section for each group of options."""
 
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Old name of an option -> new one."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, with_new_names(args, self.renamed))
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        _write_panels(self, ctx, formatter)
-
-
-class PanelGroup(TyperGroup):
+class PanelGroup(_SectionedHelp, TyperGroup):
     """A command with subcommands whose help has a section for each group of options."""
 
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Old name of an option -> new one."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, with_new_names(args, self.renamed))
-
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        _write_panels(self, ctx, formatter)
+        super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
 

@@ -51,6 +51,24 @@ def test_help_has_a_section_for_each_group() -> None:
     assert [line.split()[0] for line in section if line.startswith("  -")] == ["--trials", "--flow"]
 
 
+def test_rare_groups_are_shown_where_all_are_asked_for() -> None:
+    class Short(PanelCommand):
+        rare: ClassVar = frozenset({"Results"})
+
+    short = typer.Typer(rich_markup_mode=None)
+
+    @short.command(cls=Short)
+    @grouped
+    def search(limits: Limits, results: Results) -> None:
+        """Search."""
+
+    usual = CliRunner().invoke(short, ["--help"]).stdout
+    assert "--trials" in usual
+    assert "--format" not in usual
+    assert "Also show: results, shell completion." in usual
+    assert "--format" in CliRunner().invoke(short, ["--help-all"]).stdout
+
+
 def test_an_old_name_of_an_option_is_told_and_still_works(capsys: pytest.CaptureFixture[str]) -> None:
     renamed = {"--metalearner": "--learner"}
     given = ["my.csv", "--metalearner", "knn", "--metalearner=pmf", "--jobs", "2"]
