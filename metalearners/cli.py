@@ -95,6 +95,16 @@ class ProtocolOptions:
         str | None,
         typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all."),
     ] = None
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Leave out families of datasets in so many folds; 0: one dataset at a time. Default: 0, or"
+            " 10 where there are more than 150 datasets.",
+            show_default=False,
+        ),
+    ] = None
     shots: Annotated[
         str | None,
         typer.Option(
@@ -129,7 +139,7 @@ class ResultOptions:
 def evaluate(
     chosen: LearnerOptions, selected: RunOptions, protocol: ProtocolOptions, results: ResultOptions
 ) -> None:
-    """Leave out each dataset in turn, rank its runs, and compare with their scores.
+    """Leave out datasets, rank their runs, and compare with their scores.
 
     Prints Kendall's tau-b (1 = the true order), the normalized regret of the best of the first 1, 3 and 5
     choices (0 = the best was among them), the root mean squared error of predictions and the share of runs
@@ -138,7 +148,8 @@ def evaluate(
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output functional-pca-6969.json
     """
     from metalearners.evaluation import report
-    from metalearners.evaluation.protocol import evaluate as leave_each_out
+    from metalearners.evaluation.protocol import evaluate as judge
+    from metalearners.evaluation.protocol import usual_folds
     from warehouse.store import Warehouse
     from warehouse.support.journal import Journal
     from warehouse.support.parallel import dask_workers
@@ -152,12 +163,13 @@ def evaluate(
     file = results.file
     journal = None if file is None else Journal(file.with_name(f"{file.name}.partial"))
     with console.progress(results.quiet) as show, dask_workers(protocol.dask) as executor:
-        result = leave_each_out(
+        result = judge(
             runs,
             opened.metafeatures(),
             chosen.learner,
             settings,
             datasets=datasets,
+            folds=protocol.folds,
             shots=_numbers(protocol.shots),
             seed=protocol.seed,
             jobs=protocol.jobs,
@@ -165,7 +177,10 @@ def evaluate(
             journal=journal,
             on_result=lambda done, total: show(f"{done} of {counted(total, 'datasets')}"),
         )
-    document = report.document(result, runs, chosen.learner, settings, opened)
+    folds = (
+        usual_folds([one.dataset for one in result.per_dataset]) if protocol.folds is None else protocol.folds
+    )
+    document = report.document(result, runs, chosen.learner, settings, opened, folds)
     text = json.dumps(document, indent=2, allow_nan=False)
     if file is not None:
         write_text(file, text + "\n")

@@ -1,7 +1,8 @@
-"""Evaluation protocol: leave one dataset out, predict the scores of its runs, compare.
+"""Evaluation protocol: leave datasets out, predict the scores of their runs, compare.
 
-Every learner is judged by this one protocol. A fold's learner is given the runs and the meta-features of
-the other datasets only, and learns its encoding from them; nothing is shared between folds.
+Every learner is judged by this one protocol. One dataset is left out at a time, or a fold of families, which
+takes fewer trainings. A fold's learner is given the runs and the meta-features of datasets of other families
+only, and learns its encoding from them; nothing is shared between folds.
 
 Notation
     predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better
@@ -33,6 +34,7 @@ import pandas as pd
 from metalearners import new_learner
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
+from metalearners.evaluation.folds import folds_of
 from metalearners.learners.base import EstimatesValues, MetaLearner, Model
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.questions.queries import RunTable
@@ -43,6 +45,9 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 TOPS = (1, 3, 5)
 """Numbers of first picks for which regret is reported."""
+FOLDS = 10
+MANY = 150
+"""Number of left-out datasets above which the usual number of folds is `FOLDS`."""
 REPETITIONS = 5
 """Random draws of trials, over which tau is averaged."""
 
@@ -117,6 +122,7 @@ def evaluate(
     settings: Mapping[str, Any] | None = None,
     *,
     datasets: Sequence[str] | None = None,
+    folds: int | None = None,
     shots: Sequence[int] = (),
     seed: int = 0,
     jobs: int = 1,
@@ -124,14 +130,16 @@ def evaluate(
     journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> LearnerEvaluation:
-    """Leave each dataset out in turn.
+    """Leave datasets out, one at a time or in folds of families.
 
     Args:
         settings: of the learner; those left out have their default.
         datasets: the ones to leave out and judge by, None = all. The others are always learned from.
+        folds: number of folds of families (`metalearners.evaluation.folds`); 0 = one dataset at a time;
+            None = `usual_folds`.
         shots: numbers of trials on the left-out dataset after which to judge again.
         seed: of the random trials; the same for every learner.
-        jobs: datasets that are left out at the same time; the result does not depend on it.
+        jobs: folds that are left out at the same time; the result does not depend on it.
         executor: does the work, such as a Dask client's `get_executor()`; None = processes on this machine.
         journal: keeps each dataset's result at once; results of this very evaluation that it holds are
             taken from it.
@@ -149,6 +157,7 @@ def evaluate(
     if len(known) < 2 or not left_out:
         raise TooFewRuns("leaving one dataset out needs runs on two datasets or more")
     untrained = new_learner(learner, settings)  # complains about a name or setting before any work
+    folds = usual_folds(left_out) if folds is None else folds
     protocol = {
         "learner": learner,
         "settings": untrained.settings,
@@ -157,17 +166,26 @@ def evaluate(
         "runs": runs_checksum(runs),
         "shots": sorted(set(shots)),
         "seed": seed,
+        **({"folds": folds} if folds else {}),
     }
     done = _begun(journal, protocol)
     fold = partial(_fold, runs, metafeatures, untrained, tuple(sorted(set(shots))), seed)
     missing = [dataset for dataset in left_out if dataset not in done]
-    for result in side_by_side(fold, missing, jobs, executor):
-        done[result.dataset] = result
-        if journal is not None:
-            journal.append(asdict(result))
+    numbers = folds_of(runs, folds).loc[missing] if folds else pd.Series(range(len(missing)), missing)
+    together = [own.index.tolist() for _, own in numbers.groupby(numbers)]
+    for results in side_by_side(fold, together, jobs, executor):
+        for result in results:
+            done[result.dataset] = result
+            if journal is not None:
+                journal.append(asdict(result))
         if on_result is not None:
             on_result(len(done), len(left_out))
     return LearnerEvaluation([done[dataset] for dataset in left_out])
+
+
+def usual_folds(left_out: Sequence[str]) -> int:
+    """The number of folds where none is asked for: 0 (one dataset at a time), or `FOLDS` of many datasets."""
+    return FOLDS if len(left_out) > MANY else 0
 
 
 def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, DatasetResult]:
@@ -198,19 +216,26 @@ def _fold(
     learner: MetaLearner,
     shots: Sequence[int],
     seed: int,
-    dataset: str,
-) -> DatasetResult:
-    """Learn from all other datasets and judge by `dataset`."""
-    others = metafeatures.drop(index=dataset, errors="ignore")
-    model = learner.fit(without_datasets(runs, [dataset]), others)
-    new = _NewDataset(runs, metafeatures, dataset)
+    datasets: Sequence[str],
+) -> list[DatasetResult]:
+    """Learn from datasets of other families than these, and judge by each of these."""
+    others = metafeatures.drop(index=datasets, errors="ignore")
+    model = learner.fit(without_datasets(runs, datasets), others)
+    return [
+        _judged(model, _NewDataset(runs, metafeatures, dataset), runs.measure, shots, seed)
+        for dataset in datasets
+    ]
+
+
+def _judged(model: Model, new: _NewDataset, measure: str, shots: Sequence[int], seed: int) -> DatasetResult:
+    """How well a model predicts the runs of a dataset that it has not learned from."""
     expected = new.predicted_by(model)
     error, error_in = estimation_error(
-        model, expected, new.configurations, new.metafeatures, new.actual, runs.measure
+        model, expected, new.configurations, new.metafeatures, new.actual, measure
     )
     chosen = model.choose(new.configurations, new.metafeatures, max(TOPS))
     return DatasetResult(
-        dataset=dataset,
+        dataset=new.name,
         runs=len(new.actual),
         tau=kendall_tau(expected.mean, new.actual),
         regret={top: normalized_regret(chosen[:top], new.actual) for top in TOPS},

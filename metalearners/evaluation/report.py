@@ -18,6 +18,7 @@ def document(
     learner: str,
     settings: dict[str, Any],
     warehouse: Warehouse,
+    folds: int,
 ) -> dict[str, Any]:
     """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
     by_top = {str(top): _json_interval(result.regret(top)) for top in TOPS}
@@ -27,7 +28,9 @@ def document(
         "flow": runs.flow,
         "measure": runs.measure,
         "warehouse": {"version": warehouse.version, "fingerprint": warehouse.fingerprint},
-        "protocol": "leave one dataset out; means over datasets with 95 % confidence interval (Student's t)",
+        "protocol": f"leave {_left_out(folds)} out; means over datasets with 95 % confidence interval"
+        " (Student's t)",
+        "folds": folds,
         "datasets": len(result.per_dataset),
         "tau": _json_interval(result.tau),
         "regret": by_top["1"] | by_top,
@@ -68,11 +71,15 @@ def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:
         rows += [(f"tau, {number} {policy}", result.tau_after(number, policy)) for number in taus]
     lines = [
         f"{document['learner']}, {document['flow'] or 'all flows'}, {document['measure']}:"
-        f" {counted(document['datasets'], 'datasets')} left out in turn",
+        f" {counted(document['datasets'], 'datasets')}, {_left_out(document['folds'])} left out at a time",
         f"{'':<16} {'mean':>7}   95 % interval",
     ]
     lines += [f"{name:<16} {row.mean:>7.3f}   {row.low:.3f} to {row.high:.3f}" for name, row in rows]
     return "\n".join(lines)
+
+
+def _left_out(folds: int) -> str:
+    return f"one of {folds} folds of families" if folds else "one dataset"
 
 
 def _json_interval(value: Interval) -> dict[str, float | None]:

@@ -48,6 +48,7 @@ _STEP = 0.01  # between the scores of configurations that are put in an order
 _SAME = 1e-6  # distance of equal points, after rounding
 _PORTFOLIO = 10  # configurations that are put first; set by hand
 _GROUP = 10  # datasets that the portfolio of one is built over; set by hand
+_POINTS = 20_000  # whose shares are kept; set by hand
 _FLAML_SHAPE = (
     "NumberOfInstances",
     "NumberOfFeatures",
@@ -111,15 +112,39 @@ class RunsOfDatasets(CalibratedModel):
     def function(self, dataset: int, values: Floats, x: Floats) -> Floats:
         """(n,) the mean of `values` over the dataset's nearest runs, weighted by 1 / distance."""
         rows = self.rows(dataset)
-        known = self.x[rows]
-        squared = squared_distances(x, known)
-        k = min(_NEIGHBOURS, len(known))
+        return self.nearest_mean(values[rows], squared_distances(x, self.x[rows]))
+
+    def nearest_mean(self, values: Floats, squared: Floats) -> Floats:
+        """(n,) the mean of `values`, (k,), over the nearest runs by squared distances, (n, k)."""
+        k = min(_NEIGHBOURS, len(values))
         run = np.argpartition(squared, k - 1, axis=1)[:, :k]
         distance = np.sqrt(np.take_along_axis(squared, run, axis=1))
         exact = distance < _SAME
         weights = np.where(exact.any(axis=1, keepdims=True), exact, 1 / np.maximum(distance, _SAME))
-        mean: Floats = (values[rows][run] * weights).sum(axis=1) / weights.sum(axis=1)
+        mean: Floats = (values[run] * weights).sum(axis=1) / weights.sum(axis=1)
         return mean
+
+    def mean_share(self, x: Floats, datasets: Positions) -> Floats:
+        """(n,) the mean over these datasets of the functions of their shares."""
+        keys = [row.tobytes() for row in x]
+        known = self._shares_at
+        if len(known) > _POINTS:
+            known.clear()
+        new = [*{key: place for place, key in enumerate(keys) if key not in known}.items()]
+        if new:
+            squared = squared_distances(x[[place for _, place in new]], self.x)
+            every = [
+                self.nearest_mean(self.shares[rows], squared[:, rows])
+                for rows in map(self.rows, range(len(self.ends)))
+            ]
+            known |= zip((key for key, _ in new), np.transpose(every), strict=True)
+        mean: Floats = np.mean(np.transpose([known[key] for key in keys])[datasets], axis=0)
+        return mean
+
+    @cached_property
+    def _shares_at(self) -> dict[bytes, Floats]:
+        """Point -> (d,) shares there, of points asked for before: a few configurations make up most runs."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +179,7 @@ class AverageRank(RunsOfDatasets):
 
     def combined(self, x: Floats, nearest: Positions) -> Floats:
         in_order = np.sort(nearest)  # so that sums round alike for every dataset
-        shares = np.mean([self.function(dataset, self.shares, x) for dataset in in_order], axis=0)
-        return _as_scores(shares)
+        return _as_scores(self.mean_share(x, in_order))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +187,7 @@ class OrderedFirst(RunsOfDatasets):
     """Some configurations come first, in an order; the others follow by mean rank."""
 
     def combined(self, x: Floats, nearest: Positions) -> Floats:
-        by_rank = [self.function(dataset, self.shares, x) for dataset in range(len(self.ends))]
-        scores = _as_scores(np.mean(by_rank, axis=0))
+        scores = _as_scores(self.mean_share(x, np.arange(len(self.ends))))
         first = self.first(nearest)
         for place, configuration in reversed(list(enumerate(self.distinct[first]))):
             same = (np.abs(x - configuration) < _SAME).all(axis=1)
@@ -192,8 +215,10 @@ class OrderedFirst(RunsOfDatasets):
     @cached_property
     def _distinct(self) -> tuple[Floats, Positions]:
         """The different configurations, and which of them each run is of."""
-        distinct, of_run = np.unique(self.x, axis=0, return_inverse=True)
-        return distinct, of_run.ravel()
+        of_bytes, rows = pd.factorize(np.array([row.tobytes() for row in self.x], dtype=object))
+        different = np.frombuffer(b"".join(rows)).reshape(len(rows), -1)
+        distinct, of_different = np.unique(different, axis=0, return_inverse=True)
+        return distinct, of_different.ravel()[of_bytes]
 
     @property
     def distinct(self) -> Floats:

@@ -53,7 +53,9 @@ def test_evaluate_prints_the_contracted_json(metalearners: Run, tmp_path: Path) 
 def test_evaluate_prints_a_table_for_people(metalearners: Run) -> None:
     code, out, err = metalearners("evaluate", "--tasks", "toy:0/cv3")
     assert (code, err) == (0, "")
-    assert out.startswith("functional-pca, all flows, predictive_accuracy: 1 dataset left out in turn")
+    assert out.startswith(
+        "functional-pca, all flows, predictive_accuracy: 1 dataset, one dataset left out at a time"
+    )
     assert "regret of top 3" in out
 
 
@@ -176,7 +178,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
     def stopping(*arguments: Any) -> Any:
         if len(done) == 3:
             raise KeyboardInterrupt
-        done.append(arguments[-1])
+        done += arguments[-1]
         return folds(*arguments)
 
     monkeypatch.setattr(evaluation, "_fold", stopping)
@@ -187,7 +189,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
         lines.write('\n{"dataset": "toy:3", "ta')
     done.clear()
     monkeypatch.setattr(
-        evaluation, "_fold", lambda *arguments: (done.append(arguments[-1]), folds(*arguments))[1]
+        evaluation, "_fold", lambda *arguments: (done.extend(arguments[-1]), folds(*arguments))[1]
     )
     metalearners(*quick, file)
     assert done == [f"toy:{number}" for number in range(3, 12)]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import metalearners.evaluation.protocol
-from metalearners.evaluation.protocol import evaluate, interval, kendall_tau, normalized_regret
+from metalearners.evaluation.protocol import evaluate, interval, kendall_tau, normalized_regret, usual_folds
 from metalearners.predictions import Prediction
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
@@ -85,6 +85,22 @@ def test_a_learner_sees_neither_runs_nor_metafeatures_of_the_left_out_dataset(
     everything = set(toy_metafeatures().index)
     assert [everything - runs for runs, _ in Spy.seen] == [{f"toy:{number}"} for number in range(12)]
     assert all(runs == known for runs, known in Spy.seen)
+
+
+def test_a_fold_of_families_is_left_out_by_one_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve families in five folds: the first and the sixth are in one, and so on."""
+    monkeypatch.setattr(metalearners.evaluation.protocol, "new_learner", lambda name, settings: Spy())  # noqa: ARG005
+    monkeypatch.setattr(Spy, "seen", [])
+    found = evaluate(toy_runs(), toy_metafeatures(), "spy", folds=5)
+    everything = set(toy_metafeatures().index)
+    left_out = [everything - runs for runs, _ in Spy.seen]
+    assert left_out[0] == {"toy:0", "toy:5", "toy:10"}
+    assert len(left_out) == 5
+    assert [result.dataset for result in found.per_dataset] == [f"toy:{number}" for number in range(12)]
+
+
+def test_one_dataset_is_left_out_at_a_time_unless_there_are_very_many() -> None:
+    assert [usual_folds(["dataset"] * count) for count in (2, 150, 151)] == [0, 0, 10]
 
 
 def with_a_copy(family: str) -> tuple[RunTable, pd.DataFrame]:
