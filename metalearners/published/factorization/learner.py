@@ -100,7 +100,7 @@ class FactorizationLearner(WithSettings):
     def update(
         self, model: Factorization, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED
     ) -> Factorization:
-        """Go on learning, as `LongTraining.update` does, with a fifth of the steps, as in the paper.
+        """Go on learning, as `LongTraining.update` does, with a fifth of the steps (`UPDATE`).
 
         Where there are hyperparameters that were not there before, the training starts over.
         """
