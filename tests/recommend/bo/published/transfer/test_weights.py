@@ -57,7 +57,7 @@ def test_rlgp_fdiff_prefers_exact_differences_to_understated_ones() -> None:
 
 
 def test_rlgp_mudiff_is_rlgp_fdiff() -> None:
-    """Of two draws, equation 17: the mean excess, 7/5, times 5 landmarks over 2 draws; equation 16: 7 over 2."""
+    """Equation 17 of two draws: the mean excess, 7/5, times 5 landmarks over 2 draws; equation 16: 7/2."""
     twice = np.concatenate([RIGHT, SWAPPED])
     np.testing.assert_allclose(rlgp_fdiff([twice, RIGHT], Y, RANDOM), [3.5 / 7.5, 4 / 7.5])
     assert SURROGATES["rlgp-mudiff"] is SURROGATES["rlgp-fdiff"]
