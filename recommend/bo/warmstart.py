@@ -119,4 +119,5 @@ def first_choices(
     expected = model.predict(table, metafeatures).mean
     if choice == "worst":
         return np.argsort(expected, kind="stable")[:n]
-    return np.array([position for position, _ in choose_delta(expected, n)], dtype=np.intp)
+    spread = choose_delta(expected, n, joint=len(set(table.algorithms)) > 1)
+    return np.array([position for position, _ in spread], dtype=np.intp)

@@ -79,6 +79,10 @@ def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
     deltas = [item.delta for item in result.configurations]
     assert deltas[0] == 0.0
     assert len({item.configuration for item in result.configurations}) == 3
+    gains = {item.rank: item.expectation.gain for item in result.configurations if item.expectation}
+    weak = [str(number) for number, gain in gains.items() if gain is not None and gain < 0]
+    said = [caution.text for caution in result.cautions if caution.kind == "seeds"]
+    assert said == [f"expected to be worse than LightGBM's default: number {' and '.join(weak)}"][: len(weak)]
 
 
 def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_world: Path) -> None:
