@@ -217,8 +217,8 @@ def _ranked(
 
 def _weak(ranked: Sequence[RankedConfiguration], reference: str) -> Iterator[Caution]:
     """A caution about seeds that are expected to be worse than the default of a flow."""
-    gains = {item.rank: item.expectation and item.expectation.gain for item in ranked}
-    weak = [str(rank) for rank, gain in gains.items() if gain is not None and gain < 0]
+    promised = {str(item.rank): item.expectation for item in ranked if item.expectation is not None}
+    weak = [rank for rank, promise in promised.items() if promise.gain is not None and promise.gain < 0]
     if weak:
         title = get_flow(reference).title
         yield Caution("seeds", f"expected to be worse than {title}'s default: number {' and '.join(weak)}")
