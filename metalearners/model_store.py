@@ -27,7 +27,7 @@ from metalearners.encoding.training_data import (
     without_datasets,
 )
 from metalearners.fit_times import FitTimes, learn_fit_times
-from metalearners.learners.base import LeavesOut, LongTraining, Model, Refits, Round, Watch
+from metalearners.learners.base import LeavesOut, LongTraining, MetaLearner, Model, Refits, Round, Watch
 from metalearners.model_files import (
     Arrays,
     check_can_keep,
@@ -97,27 +97,18 @@ def trained_model(
         Failed: this version of Headstart can't read the model that it trained.
     """
     untrained = new_learner(learner, settings)
-    origin = ModelOrigin(
-        learner=canonical_learner(learner),
-        settings=untrained.settings,
-        measure=canonical_measure(measure),
+    origin = replace(
+        _origin(warehouse, untrained, learner, measure, task_type, only),
         flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
         left_out=tuple(sorted(leave_out or ())),
-        warehouse_version=warehouse.version,
-        warehouse_fingerprint=warehouse.fingerprint,
-        only=tuple(sorted(only)),
-        task_type=task_type.name,
     )
     if (stored := _stored(origin, warehouse)) is not None:
         return stored
     of_all: StoredModel | None = None
     if origin.left_out and (issubclass(untrained.model, LeavesOut) or isinstance(untrained, Refits)):
-        of_all_runs = replace(origin, left_out=()).key
-        is_stored = any((place / of_all_runs).is_dir() for place in places(warehouse))
-        if not is_stored and not isinstance(untrained, Refits):
-            earlier = _earlier_model(origin, warehouse)
-            if earlier is not None:
-                return earlier
+        is_kept = _is_kept(replace(origin, left_out=()), warehouse) or isinstance(untrained, Refits)
+        if not is_kept and (earlier := _earlier_model(origin, warehouse)) is not None:
+            return earlier
         of_all = trained_model(
             warehouse,
             learner,
@@ -143,6 +134,47 @@ def trained_model(
     trained = _store(_train(learn, origin, warehouse, pace), warehouse)
     _forget_earlier(trained, warehouse)
     return trained
+
+
+def is_trained(
+    warehouse: Warehouse,
+    learner: str,
+    measure: str,
+    *,
+    task_type: TaskType,
+    only: Collection[str],
+    settings: Mapping[str, Any] | None,
+) -> bool:
+    """Whether `trained_model` of these arguments, without flow and left-out datasets, is on the disk."""
+    untrained = new_learner(learner, settings)
+    return _is_kept(_origin(warehouse, untrained, learner, measure, task_type, only), warehouse)
+
+
+def _origin(
+    warehouse: Warehouse,
+    untrained: MetaLearner,
+    learner: str,
+    measure: str,
+    task_type: TaskType,
+    only: Collection[str],
+) -> ModelOrigin:
+    """The origin of a model of all datasets."""
+    return ModelOrigin(
+        learner=canonical_learner(learner),
+        settings=untrained.settings,
+        measure=canonical_measure(measure),
+        flow=None,
+        left_out=(),
+        warehouse_version=warehouse.version,
+        warehouse_fingerprint=warehouse.fingerprint,
+        only=tuple(sorted(only)),
+        task_type=task_type.name,
+    )
+
+
+def _is_kept(origin: ModelOrigin, warehouse: Warehouse) -> bool:
+    """Whether there is a folder of a model of this origin."""
+    return any((place / origin.key).is_dir() for place in places(warehouse))
 
 
 def _stored(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:

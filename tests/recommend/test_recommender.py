@@ -20,6 +20,7 @@ from ingest.running.rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER, model_store, new_learner
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import trained_model
+from metalearners.stored_model import StoredModel
 from recommend.recommender import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts
@@ -70,6 +71,22 @@ def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
     assert {item.flow.name for item in result.configurations} == {"logistic_regression"}
     assert len(result.configurations) == 4
     assert result.candidates == 8
+
+
+@pytest.mark.parametrize("learner", ["functional-pca", "average-rank"])
+def test_a_model_that_was_trained_for_a_flow_is_used_for_it(
+    small_world: Path, tmp_path: Path, learner: str
+) -> None:
+    warehouse = Warehouse.open(small_world).export(tmp_path / "world")
+    of_flow = trained_model(warehouse, learner, only=("logistic_regression",))
+
+    def model(*flows: str) -> StoredModel:
+        dataset = load_dataset(numbers(900, seed=50))
+        return rank(dataset, warehouse=warehouse, flows=flows, metalearner=learner).model
+
+    assert model("logistic_regression").path == of_flow.path
+    assert model().runs > of_flow.runs
+    assert model("decision_tree", "logistic_regression").runs > of_flow.runs
 
 
 def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
