@@ -59,7 +59,6 @@ DOCUMENTS: Mapping[str, Document] = {
 }
 """File of the repository -> how it is shown."""
 
-_PICTURES = frozenset({".png", ".svg", ".jpg"})
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 _CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`)(?:(?!\n\n).)*?(?P=ticks)"
 _LINK_OR_CODE = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
@@ -88,20 +87,6 @@ def links(markdown: str) -> Iterator[Link]:
     for match in _LINK_OR_CODE.finditer(markdown):
         if match["target"] is not None:
             yield _link(match)
-
-
-@cache
-def pictures() -> dict[str, str]:
-    """Picture outside of `PAGES` that a page shows or links to -> its place on the site."""
-    written = (path.relative_to(ROOT).as_posix() for path in (ROOT / PAGES).rglob("*.md"))
-    shown = {
-        _joined(source, link.target)
-        for source in (*DOCUMENTS, *written)
-        for link in links((ROOT / source).read_text(encoding="utf-8"))
-        if PurePosixPath(link.target).suffix in _PICTURES and not link.is_external
-    }
-    outside = {picture for picture in shown if not PurePosixPath(picture).is_relative_to(PAGES)}
-    return {picture: f"pictures/{picture}" for picture in sorted(outside)}
 
 
 def with_links_of_site(markdown: str, page: str) -> str:
@@ -138,7 +123,7 @@ def summary(markdown: str, page: str) -> tuple[str, str]:
 
 def added() -> dict[str, str]:
     """File of the repository -> its place on the site, for all that is not below `PAGES`."""
-    return {**{source: one.page for source, one in DOCUMENTS.items()}, **pictures()}
+    return {source: one.page for source, one in DOCUMENTS.items()}
 
 
 def _link(match: re.Match[str]) -> Link:

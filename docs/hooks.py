@@ -22,7 +22,7 @@ SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the Markdown files that stand elsewhere in the repository, and their pictures."""
+    """Add the Markdown files that stand elsewhere in the repository."""
     for source, page in added().items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
     return files

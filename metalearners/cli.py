@@ -234,7 +234,9 @@ def train(
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a model on all runs of the warehouse, store it, and print where.
+    """Train a model on the runs of the warehouse, store it, and print where.
+
+    One of a single flow is what `recommend --flow` of that flow learns from.
 
     A model that was trained before from the same runs and settings is found again. A training that was
     interrupted goes on where it was. How long fits take is learned along with it.
@@ -242,6 +244,7 @@ def train(
     Example: metalearners train --warehouse DIR --evaluation functional-pca.json
     """
     from metalearners.model_store import trained_fit_times, trained_model
+    from metalearners.samples import flow_named
     from metalearners.stored_model import with_figures
     from warehouse.store import Warehouse
 
@@ -252,8 +255,8 @@ def train(
             opened,
             chosen.learner,
             measure,
-            selected.flow,
             task_type=task_type,
+            only=() if selected.flow is None else (flow_named(opened, selected.flow) or selected.flow,),
             settings=chosen.settings(opened),
             report=lambda now: show(_stands(now)),
             must_be_stored=True,

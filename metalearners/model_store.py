@@ -27,7 +27,7 @@ from metalearners.encoding.training_data import (
     without_datasets,
 )
 from metalearners.fit_times import FitTimes, learn_fit_times
-from metalearners.learners.base import LeavesOut, LongTraining, Model, Round, Watch
+from metalearners.learners.base import LeavesOut, LongTraining, MetaLearner, Model, Refits, Round, Watch
 from metalearners.model_files import (
     Arrays,
     check_can_keep,
@@ -78,7 +78,8 @@ def trained_model(
     """The model of these runs: from the disk if it was trained before, else trained and stored now.
 
     Where a model can do without some datasets (`LeavesOut`), that of all datasets is found or trained, and
-    they are taken out of it, in a fraction of a second; then nothing is stored. Where nothing but runs on
+    they are taken out of it, in a fraction of a second; then nothing is stored. Where a learner can be fitted
+    again with the calibration of that model (`Refits`), it is. Where nothing but runs on
     these datasets came to the warehouse since a model was trained, that model is what a training without them
     would give: it is taken as it is.
 
@@ -96,23 +97,17 @@ def trained_model(
         Failed: this version of Headstart can't read the model that it trained.
     """
     untrained = new_learner(learner, settings)
-    origin = ModelOrigin(
-        learner=canonical_learner(learner),
-        settings=untrained.settings,
-        measure=canonical_measure(measure),
+    origin = replace(
+        _origin(warehouse, untrained, learner, measure, task_type, only),
         flow=f"openml:{flow}" if flow is not None and flow.isdecimal() else flow,
         left_out=tuple(sorted(leave_out or ())),
-        warehouse_version=warehouse.version,
-        warehouse_fingerprint=warehouse.fingerprint,
-        only=tuple(sorted(only)),
-        task_type=task_type.name,
     )
     if (stored := _stored(origin, warehouse)) is not None:
         return stored
-    if origin.left_out and issubclass(untrained.model, LeavesOut):
-        of_all_runs = replace(origin, left_out=()).key
-        is_stored = any((place / of_all_runs).is_dir() for place in places(warehouse))
-        if not is_stored and (earlier := _earlier_model(origin, warehouse)) is not None:
+    of_all: StoredModel | None = None
+    if origin.left_out and (issubclass(untrained.model, LeavesOut) or isinstance(untrained, Refits)):
+        is_kept = _is_kept(replace(origin, left_out=()), warehouse) or isinstance(untrained, Refits)
+        if not is_kept and (earlier := _earlier_model(origin, warehouse)) is not None:
             return earlier
         of_all = trained_model(
             warehouse,
@@ -128,6 +123,10 @@ def trained_model(
             return without
     if must_be_stored:
         check_can_keep(warehouse)
+    if of_all is not None and isinstance(untrained, Refits):
+        refit = partial(untrained.refit, of_all.fitted, _with_families(origin, warehouse))
+        # Its time says nothing of a training.
+        return _store(replace(_train(refit, origin, warehouse), seconds=None), warehouse)
     learn = untrained.fit
     if isinstance(untrained, LongTraining):
         learn = partial(untrained.fit, watch=_watch(origin, folders_for(warehouse)[0], report))
@@ -135,6 +134,47 @@ def trained_model(
     trained = _store(_train(learn, origin, warehouse, pace), warehouse)
     _forget_earlier(trained, warehouse)
     return trained
+
+
+def is_trained(
+    warehouse: Warehouse,
+    learner: str,
+    measure: str,
+    *,
+    task_type: TaskType,
+    only: Collection[str],
+    settings: Mapping[str, Any] | None,
+) -> bool:
+    """Whether `trained_model` of these arguments, without flow and left-out datasets, is on the disk."""
+    untrained = new_learner(learner, settings)
+    return _is_kept(_origin(warehouse, untrained, learner, measure, task_type, only), warehouse)
+
+
+def _origin(
+    warehouse: Warehouse,
+    untrained: MetaLearner,
+    learner: str,
+    measure: str,
+    task_type: TaskType,
+    only: Collection[str],
+) -> ModelOrigin:
+    """The origin of a model of all datasets."""
+    return ModelOrigin(
+        learner=canonical_learner(learner),
+        settings=untrained.settings,
+        measure=canonical_measure(measure),
+        flow=None,
+        left_out=(),
+        warehouse_version=warehouse.version,
+        warehouse_fingerprint=warehouse.fingerprint,
+        only=tuple(sorted(only)),
+        task_type=task_type.name,
+    )
+
+
+def _is_kept(origin: ModelOrigin, warehouse: Warehouse) -> bool:
+    """Whether there is a folder of a model of this origin."""
+    return any((place / origin.key).is_dir() for place in places(warehouse))
 
 
 def _stored(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
@@ -280,13 +320,18 @@ def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, 
 
 def _without(model: StoredModel, origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
     """The model of all runs without what `origin` leaves out; None where that takes a training."""
-    families = warehouse.sql(_FAMILIES, {"datasets": list(origin.left_out)})["dataset"]
-    left_out = {*origin.left_out, *families}
+    left_out = _with_families(origin, warehouse)
     fitted = model.fitted.without(left_out) if isinstance(model.fitted, LeavesOut) else None
     if fitted is None:
         return None
     rest = {dataset: runs for dataset, runs in model.runs_on.items() if dataset not in left_out}
     return StoredModel(origin, fitted, rest)
+
+
+def _with_families(origin: ModelOrigin, warehouse: Warehouse) -> set[str]:
+    """The datasets that `origin` leaves out, and those of their families."""
+    families = warehouse.sql(_FAMILIES, {"datasets": list(origin.left_out)})["dataset"]
+    return {*origin.left_out, *families}
 
 
 _FAMILIES = """

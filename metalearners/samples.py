@@ -32,6 +32,22 @@ VERSION = 2
 """Increased when the same runs give another sample, or its files change."""
 
 
+_FLOW_OF_NAME = """
+SELECT coalesce(algorithm, flow) AS algorithm FROM flows
+WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
+"""
+
+
+def flow_named(warehouse: Warehouse, name: str) -> str | None:
+    """The name by which a joint table has the runs of a flow: its algorithm, else its key; None = unknown.
+
+    Args:
+        name: the flow's key, with or without its source.
+    """
+    known = warehouse.arrow(_FLOW_OF_NAME, {"name": name})["algorithm"].to_pylist()
+    return str(known[0]) if known else None
+
+
 def learned_runs(
     warehouse: Warehouse,
     flow: str | None,

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ingest.flows import find_flow
+from ingest.flows import find_flow, get_flow
 from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
-from recommend.explaining.data_checks import cautions
+from recommend.explaining.data_checks import Caution, cautions
 from recommend.explaining.explanation import explain as explain_choice
 from recommend.explaining.known_sizes import SIZES, outside_of_known
 from recommend.explaining.ranked_configuration import RankedConfiguration
@@ -171,7 +171,10 @@ def recommended(
         not_built={} if task.flows else not_built(known.runs, candidates.configurations),
         fit_factor=expected.fits.factor,
         verification=verification,
-        cautions=cautions(task.dataset, outside, trials=trials),
+        cautions=[
+            *cautions(task.dataset, outside, trials=trials),
+            *(_weak(ranked, task.target.references[0]) if strategy == "delta" else ()),
+        ],
         explanation=explain_choice(known, ranked, chosen.table, evidence) if explain else None,
     )
 
@@ -210,6 +213,15 @@ def _ranked(
             )
         )
     return ranked
+
+
+def _weak(ranked: Sequence[RankedConfiguration], reference: str) -> Iterator[Caution]:
+    """A caution about seeds that are expected to be worse than the default of a flow."""
+    promised = {str(item.rank): item.expectation for item in ranked if item.expectation is not None}
+    weak = [rank for rank, promise in promised.items() if promise.gain is not None and promise.gain < 0]
+    if weak:
+        title = get_flow(reference).title
+        yield Caution("seeds", f"expected to be worse than {title}'s default: number {' and '.join(weak)}")
 
 
 def _shown(task: RankingTask, promise: PerformanceForecast | None) -> PerformanceForecast | None:

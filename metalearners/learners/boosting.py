@@ -24,8 +24,7 @@ from metalearners.encoding.matrices import (
     learn_encoding_of,
 )
 from metalearners.encoding.training_data import TrainingData, training_data
-from metalearners.learners.base import WithSettings
-from metalearners.learners.calibrated import UNCALIBRATED, CalibratedModel, calibrated
+from metalearners.learners.calibrated import UNCALIBRATED, CalibratedLearner, CalibratedModel
 from metalearners.learners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
 from warehouse.questions.queries import RunTable
@@ -99,7 +98,7 @@ class BoostedTrees(CalibratedModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _BoostedTreesLearner(WithSettings):
+class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
     """What the regressor and the ranker have in common.
 
     Without hyperparameters all configurations of a dataset are predicted the same, without meta-features all
@@ -134,10 +133,6 @@ class _BoostedTreesLearner(WithSettings):
             raise BadOption(f"leaves must be from 2 to {MAX_LEAVES}, not {self.leaves}")
         if self.trees < 1 or self.min_child_samples < 1 or self.learning_rate <= 0:
             raise BadOption("trees, min_child_samples and learning_rate must be positive")
-
-    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
-        """Learn from runs, as `MetaLearner.fit` does."""
-        return calibrated(self.learn, runs, metafeatures)
 
     def inputs_of(self, encoding: HyperparameterEncoding, available: pd.DataFrame) -> TreeInputs:
         """The columns of X, where datasets have the qualities `available`."""

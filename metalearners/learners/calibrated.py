@@ -13,9 +13,9 @@ Notation
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Annotated, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from metalearners.encoding.training_data import (
 )
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
+from metalearners.learners.base import WithSettings
 from metalearners.learners.improvement_probability import (
     GainSpread,
     first_choices_beside,
@@ -62,6 +63,10 @@ class Calibration:
     """Model of scores in the unit of the measure, if enough datasets are known."""
     gain_spread: GainSpread
     """Factor of standard deviations with which probabilities of beating another one are likeliest."""
+
+    def without(self, datasets: Collection[str]) -> Calibration:
+        """The same without the values of these datasets; factors of standard deviations stay."""
+        return self if self.own_unit is None else replace(self, own_unit=self.own_unit.without(datasets))
 
     def std_of_gain(self, rows: float) -> float:
         """Standard deviation of the difference of two runs' scores around its prediction, on `rows` rows."""
@@ -156,6 +161,22 @@ class CalibratedModel(ABC):
 
 
 C = TypeVar("C", bound=CalibratedModel)
+
+
+class CalibratedLearner(WithSettings, ABC, Generic[C]):
+    """A learner of calibrated models."""
+
+    @abstractmethod
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> C:
+        """Learn from runs, as `fit` does, without calibrating."""
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> C:
+        """Learn from runs, as `MetaLearner.fit` does."""
+        return calibrated(self.learn, runs, metafeatures)
+
+    def refit(self, model: C, datasets: Collection[str], runs: RunTable, metafeatures: pd.DataFrame) -> C:
+        """Learn from fewer datasets, with the calibration of the model of all; see `Refits.refit`."""
+        return replace(self.learn(runs, metafeatures), calibration=model.calibration.without(datasets))
 
 
 def calibrated(learn: Callable[[RunTable, pd.DataFrame], C], runs: RunTable, metafeatures: pd.DataFrame) -> C:

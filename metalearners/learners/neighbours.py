@@ -30,8 +30,7 @@ import pandas as pd
 from metalearners.encoding.matrices import centre_and_spread, encode_runs, learn_encoding_of, standardized
 from metalearners.encoding.training_data import training_data
 from metalearners.gp.kernels import squared_distances
-from metalearners.learners.base import WithSettings
-from metalearners.learners.calibrated import UNCALIBRATED, CalibratedModel, calibrated
+from metalearners.learners.calibrated import UNCALIBRATED, CalibratedLearner, CalibratedModel
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
@@ -282,7 +281,7 @@ class NearestPortfolio(OrderedFirst):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _NeighboursLearner(WithSettings):
+class _NeighboursLearner(CalibratedLearner[RunsOfDatasets]):
     """Settings of the search for datasets.
 
     Raises:
@@ -308,10 +307,6 @@ class _NeighboursLearner(WithSettings):
             raise UnknownName(
                 f"unknown distance {self.distance!r}; known are {', '.join(get_args(Distance))}"
             )
-
-    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
-        """Learn from runs, as `MetaLearner.fit` does."""
-        return calibrated(self.learn, runs, metafeatures)
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
         """Learn from runs, as `fit` does, without calibrating."""

@@ -44,7 +44,7 @@ STARTS: dict[str, Start] = {
         "quick",
         summary="the same, and the best of the quicker half: four at most",
     ),
-    "top-25": Start("choose", n=25, summary="25 chosen as `top` chooses them: MOSAIC's meta-learning"),
+    "top-25": Start("choose", n=25, summary="25 chosen as `top` chooses them"),
     "worst": Start("worst", summary="those with the lowest predictions, for studies"),
     "delta": Start("delta", summary="spread over the predicted ranking (thesis, equation 6.2)"),
     "knn-3": Start(
@@ -61,7 +61,7 @@ STARTS: dict[str, Start] = {
         "nearest-25",
         {"datasets": 25},
         n=25,
-        summary="the best on each of the 25 nearest datasets: auto-sklearn's start",
+        summary="the best on each of the 25 nearest datasets: auto-sklearn's and MOSAIC's start",
     ),
     "portfolio": Start("choose", "portfolio", summary="a greedy portfolio over all datasets"),
 }
@@ -119,4 +119,5 @@ def first_choices(
     expected = model.predict(table, metafeatures).mean
     if choice == "worst":
         return np.argsort(expected, kind="stable")[:n]
-    return np.array([position for position, _ in choose_delta(expected, n)], dtype=np.intp)
+    spread = choose_delta(expected, n, joint=len(set(table.algorithms)) > 1)
+    return np.array([position for position, _ in spread], dtype=np.intp)

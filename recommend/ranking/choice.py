@@ -80,7 +80,10 @@ def choose(
 
     def select(among: Positions) -> Selection:
         if strategy == "delta":
-            return [(int(among[place]), delta) for place, delta in choose_delta(mean[among], top)]
+            joint = len(set(table.algorithms.iloc[among])) > 1
+            return [
+                (int(among[place]), delta) for place, delta in choose_delta(mean[among], top, joint=joint)
+            ]
         best = predictor.choose(table.take(among), known.metafeatures, top)
         return [(int(position), None) for position in among[best]]
 
@@ -152,16 +155,21 @@ def choose_within(budget: float, seconds: Floats, select: Callable[[Positions], 
     )
 
 
-def choose_delta(predicted: np.ndarray, n: int) -> Selection:
+def choose_delta(predicted: np.ndarray, n: int, *, joint: bool = False) -> Selection:
     """Positions of `n` seeds that spread from the best prediction downwards, each with its delta.
 
     For d = 0, 0.1, 0.2, ... the seed is the configuration with the highest (1 - p)^d + p, where the
     predictions p are scaled to [0, 1]; the first `n` different ones are taken (van Hoof's thesis,
     eq. 6.2). Where there are fewer, the next best predictions fill up, with no delta.
+
+    Args:
+        predicted: (n,) standard scores.
+        joint: whether they are of several algorithms. The thesis scales those of one. Among several the worst
+            are failures, and average ones would be near 1: so p is 0 at the median and below.
     """
-    low, high = predicted.min(), predicted.max()
-    p = (predicted - low) / (high - low) if high > low else np.ones_like(predicted)
-    order = np.argsort(-p, kind="stable")  # of equal scores the higher prediction wins
+    low, high = np.median(predicted) if joint else predicted.min(), predicted.max()
+    p = np.maximum((predicted - low) / (high - low), 0) if high > low else np.ones_like(predicted)
+    order = np.argsort(-predicted, kind="stable")  # of equal scores the higher prediction wins
     scores = (1 - p[order]) ** DELTAS[:, None] + p[order]  # (deltas, n)
     chosen: dict[int, float | None] = {}
     for d, place in zip(DELTAS, scores.argmax(axis=1), strict=True):

@@ -19,7 +19,7 @@ from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import learned_form, oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
 from metalearners.fit_times import FitTimes
-from metalearners.model_store import trained_fit_times, trained_model
+from metalearners.model_store import is_trained, trained_fit_times, trained_model
 from metalearners.predictions import Predictor
 from metalearners.samples import learned_runs
 from metalearners.stored_model import StoredModel
@@ -176,16 +176,24 @@ def model_for(
 ) -> StoredModel:
     """A learner's model that has not seen runs on the dataset; trained now unless it is stored.
 
+    Where a model was trained for the flows to choose from, it is that one.
+
     Args:
         only: flows whose runs alone it learns from; empty = all.
         settings: of the learner; None = its defaults.
     """
+    task_type = task.dataset.task_type
+    of_flows = task.flows if task.flows and not only else None
+    if of_flows is not None and is_trained(
+        task.warehouse, learner, task.measure, task_type=task_type, only=of_flows, settings=settings
+    ):
+        only = of_flows
     return trained_model(
         task.warehouse,
         learner,
         task.measure,
         leave_out=task.left_out.keys(),
-        task_type=task.dataset.task_type,
+        task_type=task_type,
         only=only,
         settings=settings,
     )

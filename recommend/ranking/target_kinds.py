@@ -12,7 +12,9 @@ from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
-CautionKind = Literal["reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence"]
+CautionKind = Literal[
+    "reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence", "seeds"
+]
 
 
 class TargetKind(Protocol):

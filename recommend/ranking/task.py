@@ -10,6 +10,7 @@ from ingest.flows.preprocessing import refuse_without_features
 from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import split_of_key
 from metalearners import DEFAULT_LEARNER
+from metalearners.samples import flow_named
 from recommend.ranking.near_copies import near_copies_in
 from recommend.ranking.target_kinds import TargetKind, target_kind
 from warehouse.store import Warehouse
@@ -66,11 +67,6 @@ WHERE dataset IN (SELECT dataset FROM alike) OR family IN (SELECT family FROM al
 ORDER BY dataset
 """
 
-_FLOW_OF_NAME = """
-SELECT coalesce(algorithm, flow) AS algorithm FROM flows
-WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
-"""
-
 
 def describe_task(
     dataset: Dataset,
@@ -119,10 +115,8 @@ def describe_task(
 
 def _flow_name(name: str, task_type: TaskType, warehouse: Warehouse) -> str:
     """Canonical name of an installed flow of ours, or key of another one in the warehouse."""
-    if find_flow(name) is None:
-        known = warehouse.arrow(_FLOW_OF_NAME, {"name": name})["algorithm"].to_pylist()
-        if known:
-            return str(known[0])
+    if find_flow(name) is None and (known := flow_named(warehouse, name)) is not None:
+        return known
     flow = flow_for(name, task_type)
     flow.refuse_if_not_installed()
     return flow.name

@@ -68,6 +68,13 @@ def test_train_says_where_the_model_is(metalearners: Run, toy_warehouse: Warehou
     assert metalearners("train", "--learner", "lightgbm", "--set", "leaves=4")[1] == out
 
 
+def test_a_model_of_a_flow_is_listed_by_its_algorithm(metalearners: Run) -> None:
+    assert metalearners("train", "--learner", "average-rank", "--flow", "toy")[0] == 0
+    assert "warehouse version 1), forest, predictive_accuracy" in metalearners("models")[1]
+    (model,) = json.loads(metalearners("models", "--format", "json")[1])
+    assert model["only"] == ["forest"]
+
+
 def test_models_are_listed_with_what_they_were_trained_from(metalearners: Run) -> None:
     assert "No model yet" in metalearners("models")[1]
     path = metalearners("train", "--learner", "lightgbm", "--set", "leaves=4")[1].splitlines()[1]

@@ -18,8 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metalearners import LEARNERS, model_store
+from metalearners import LEARNERS, model_store, new_learner
 from metalearners.codec import encode
+from metalearners.encoding.training_data import without_datasets
+from metalearners.learners import calibrated
 from metalearners.model_files import read_arrays, read_content, user_cache, write_files
 from metalearners.model_store import trained_fit_times, trained_model
 from metalearners.stored_model import (
@@ -327,6 +329,25 @@ def test_datasets_are_taken_out_of_a_stored_model_without_a_training(
     assert (of_all.datasets, without.datasets, without.runs) == (12, 11, 220)
     assert without.description()["left_out"] == ["toy:5"]
     assert without.path is None
+
+
+@pytest.mark.parametrize("learner", ["lightgbm", "average-rank", "knn"])
+def test_a_known_dataset_costs_one_fit_where_there_is_a_model_of_all(
+    toy_warehouse: Warehouse, learner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The calibration, which takes five fits, is that of all without the dataset."""
+    settings = SETTINGS if learner == "lightgbm" else {}
+    of_all = trained_model(toy_warehouse, learner, settings=settings)
+    runs = without_datasets(toy_warehouse.run_table(None, "predictive_accuracy"), {"toy:5"})
+    metafeatures = toy_warehouse.metafeatures().drop(index="toy:5")
+    trained = new_learner(learner, settings).fit(runs, metafeatures)
+    monkeypatch.setattr(calibrated, "_expected_without_families", lambda *_: pytest.fail("calibrated again"))
+    without = trained_model(toy_warehouse, learner, leave_out={"toy:5"}, settings=settings)
+    assert (of_all.datasets, without.datasets, without.seconds) == (12, 11, None)
+    new = toy_warehouse.metafeatures().loc["toy:5"]
+    of_both = [model.predict(runs.configurations, new).mean for model in (without.fitted, trained)]
+    np.testing.assert_array_equal(*of_both)
+    assert trained_model(toy_warehouse, learner, leave_out={"toy:5"}, settings=settings).path == without.path
 
 
 def test_near_copies_are_taken_out_together(toy_warehouse: Warehouse) -> None:

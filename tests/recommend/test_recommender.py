@@ -20,6 +20,7 @@ from ingest.running.rows import Run, description_tables, run_tables
 from metalearners import DEFAULT_LEARNER, model_store, new_learner
 from metalearners.encoding.training_data import without_datasets
 from metalearners.model_store import trained_model
+from metalearners.stored_model import StoredModel
 from recommend.recommender import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts
@@ -72,6 +73,22 @@ def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
     assert result.candidates == 8
 
 
+@pytest.mark.parametrize("learner", ["functional-pca", "average-rank"])
+def test_a_model_that_was_trained_for_a_flow_is_used_for_it(
+    small_world: Path, tmp_path: Path, learner: str
+) -> None:
+    warehouse = Warehouse.open(small_world).export(tmp_path / "world")
+    of_flow = trained_model(warehouse, learner, only=("logistic_regression",))
+
+    def model(*flows: str) -> StoredModel:
+        dataset = load_dataset(numbers(900, seed=50))
+        return rank(dataset, warehouse=warehouse, flows=flows, metalearner=learner).model
+
+    assert model("logistic_regression").path == of_flow.path
+    assert model().runs > of_flow.runs
+    assert model("decision_tree", "logistic_regression").runs > of_flow.runs
+
+
 def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
     result = rank(
         load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), strategy="delta"
@@ -79,6 +96,10 @@ def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
     deltas = [item.delta for item in result.configurations]
     assert deltas[0] == 0.0
     assert len({item.configuration for item in result.configurations}) == 3
+    gains = {item.rank: item.expectation.gain for item in result.configurations if item.expectation}
+    weak = [str(number) for number, gain in gains.items() if gain is not None and gain < 0]
+    said = [caution.text for caution in result.cautions if caution.kind == "seeds"]
+    assert said == [f"expected to be worse than LightGBM's default: number {' and '.join(weak)}"][: len(weak)]
 
 
 def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_world: Path) -> None:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
@@ -100,7 +102,7 @@ class FactorizationLearner(WithSettings):
     def update(
         self, model: Factorization, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED
     ) -> Factorization:
-        """Go on learning, as `LongTraining.update` does, with a fifth of the steps, as in the paper.
+        """Go on learning, as `LongTraining.update` does, with a fifth of the steps (`UPDATE`).
 
         Where there are hyperparameters that were not there before, the training starts over.
         """
@@ -109,6 +111,7 @@ class FactorizationLearner(WithSettings):
     def _learn(
         self, runs: RunTable, metafeatures: pd.DataFrame, start: Factorization | None, watch: Watch
     ) -> Factorization:
+        _refuse_without_torch()
         data = training_data(runs, metafeatures)
         likelihood = ScoreLikelihood() if self.scale else MeasureLikelihood.of_runs(data.values, data.dataset)
         mean: ZeroMean | ExpectedMean
@@ -207,13 +210,12 @@ def _missing(data: TrainingData) -> float:
     return 1 - len(data.values) / (len(data.hyperparameters) * len(data.metafeatures))
 
 
+def _refuse_without_torch() -> None:
+    """Say that torch is missing before minutes are spent on what it would go on from."""
+    if find_spec("torch") is None:
+        raise MissingPackage("training `pmf` needs torch: pip install 'headstart[pmf]'")
+
+
 def _torch_module(name: str) -> Any:
     """A module that trains with torch."""
-    from importlib import import_module
-
-    try:
-        return import_module(f"metalearners.published.factorization.{name}")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingPackage("training `pmf` needs torch: pip install 'headstart[pmf]'") from error
+    return import_module(f"metalearners.published.factorization.{name}")

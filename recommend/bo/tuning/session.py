@@ -17,7 +17,7 @@ What is done next:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -33,6 +33,7 @@ from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
+from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.tuning.deadline import FIRST_SHARE, Deadline, trial_limit
 from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
@@ -258,8 +259,8 @@ class Session:
         return dict.fromkeys([*self.fitted][:1], 1.0)
 
     def remarks(self) -> list[str]:
-        """What the time did not suffice for, and what failed, in sentences."""
-        said = []
+        """What the strategy chose, what the time did not suffice for, and what failed, in sentences."""
+        said = [*self._choices()]
         model = self.model
         if self.wants_model and model is None:
             reasons = "; ".join(dict.fromkeys(self.failed.values()))
@@ -280,6 +281,19 @@ class Session:
                 f"fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
             )
         return said
+
+    def _choices(self) -> Iterator[str]:
+        """A sentence about how many trials a strategy other than the default has chosen."""
+        name = self.search.strategy
+        origins = [trial.origin for trial in self.history.trials if trial.evaluations]
+        if name == DEFAULT_STRATEGY or get_strategy(name).shares or not origins:
+            return
+        trials, others = counted(len(origins), "trials"), "starts, anchors and random ones"
+        if "model" in origins:
+            chosen, first = origins.count("model"), origins.index("model")
+            yield f"{name} chose {chosen} of {trials}, the first after {first} of the others: {others}."
+        else:
+            yield f"{name} chose none of the {trials}: they were {others}."
 
     def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
         """Do what follows, until nothing does or somebody asks to end."""

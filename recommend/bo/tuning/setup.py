@@ -214,10 +214,25 @@ def new_search(
         starts=[candidates.of(configuration) for configuration in [*search.seeds, *firsts, *starts]],
         anchors=[*anchors(best, candidates, search.seed)] if search.anchors else [],
         random_every=search.random_every,
-        trials=budget.trials,
+        trials=planned_trials(budget, seconds, inputs.known.table),
         seed=search.seed,
     )
     return get_strategy(search.strategy).new(search_inputs), candidates
+
+
+def planned_trials(
+    budget: Budget, seconds_of: Callable[[ConfigurationTable], Floats], table: ConfigurationTable
+) -> int | None:
+    """Trials that a budget is for: as many as were asked for, or as its time suffices for; None = unknown.
+
+    Args:
+        seconds_of: expected seconds of trials, NaN where unknown.
+        table: configurations, of which the median is a usual trial.
+    """
+    if budget.trials is not None or budget.seconds is None:
+        return budget.trials
+    seconds = seconds_of(table)
+    return None if np.isnan(seconds).all() else max(int(budget.seconds / np.nanmedian(seconds)), 1)
 
 
 def _has_start(search: Search) -> bool:

@@ -56,9 +56,9 @@ def test_documents_that_are_shown_exist_and_have_places_of_their_own() -> None:
         ("[a](https://example.org/b.md)", "index.md", "[a](https://example.org/b.md)"),
         ("[a](#b)", "index.md", "[a](#b)"),
         (
-            "![a](pictures/starter.png)",
-            "explanation/meta-learners.md",
-            "![a](../pictures/metalearners/pictures/starter.png)",
+            "![a](docs/pages/images/overview.svg)",
+            "project/readme.md",
+            "![a](../images/overview.svg)",
         ),
         ("`[a](ranges.py)`", "how-to/other-tools.md", "`[a](ranges.py)`"),
         ("a ` tick\n\n[a](ranges.py) `", "how-to/other-tools.md", "a ` tick\n\na `"),

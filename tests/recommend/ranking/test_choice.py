@@ -47,6 +47,22 @@ def test_delta_follows_equation_6_2() -> None:
     assert choose_delta(p, 3) == [(10, 0.0), (9, 0.1), (8, pytest.approx(0.3))]
 
 
+def test_delta_of_several_algorithms_spreads_over_the_better_half() -> None:
+    """Of -100, 0.1, 0.2, ..., 1 the median, 0.5, has p = 0, as all below; the others have 0.2, 0.4, ..., 1.
+
+    d = 0.1: (1 - p)^0.1 + p is 1.5124 at p = 0.6, 1.6513 at 0.8, 1 at 1: the seed is p = 0.8.
+    d = 0.6: 1.1771 at 0.6, 1.1807 at 0.8: still p = 0.8.
+    d = 0.7: 1.0994 at 0.4, 1.1266 at 0.6, 1.1241 at 0.8: the seed is p = 0.6.
+    """
+    predicted = np.array([-100.0, *np.arange(1, 11) / 10])
+    assert choose_delta(predicted, 3, joint=True) == [
+        (10, 0.0),
+        (9, pytest.approx(0.1)),
+        (8, pytest.approx(0.7)),
+    ]
+    assert min(predicted[positions(choose_delta(predicted, 6, joint=True))]) >= np.median(predicted)
+
+
 def test_delta_never_takes_the_worst_while_there_are_others() -> None:
     for seed in range(20):
         predicted = np.random.default_rng(seed).normal(size=30)

@@ -16,19 +16,20 @@ from recommend.bo.strategies import SearchInputs, Strategy
 
 
 def _mosaic(inputs: SearchInputs, settings: TreeSettings) -> AskTell:
-    return TreeSearch(**inputs.optimizer_arguments(), settings=settings)
+    return TreeSearch(**inputs.optimizer_arguments(), settings=settings, trials=inputs.trials)
 
 
 STRATEGIES: dict[str, Strategy] = {
     **BANDITS,
     "mosaic": Strategy(
         partial(_mosaic, settings=TreeSettings()),
-        "tree search over algorithm and steps (MOSAIC), after four configurations of each algorithm",
+        "tree search over algorithm and steps (MOSAIC), after four configurations of each algorithm, or fewer"
+        " in half of the trials",
         "forest",
     ),
     "mosaic-lean": Strategy(
         partial(_mosaic, settings=TreeSettings(initial=None)),
-        "the same without them, for searches of fewer trials than that",
+        "the same without them",
     ),
     "successive-halving": Strategy(
         lambda inputs: Halving(inputs, brackets()[:1]),

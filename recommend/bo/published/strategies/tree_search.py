@@ -21,6 +21,7 @@ What happens at each trial after the first ones (algorithm 1):
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -33,8 +34,13 @@ from recommend.bo.scoring import CandidateScorer
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption
+from warehouse.support.text import counted
 from warehouse.vocabulary.table import ALGORITHM
 
+logger = logging.getLogger(__name__)
+
+FIRST_SHARE = 0.5
+"""Largest share of the planned trials before the tree begins; set by hand."""
 _STREAM = 2**31 + 1
 """Stream of random numbers apart from all others."""
 
@@ -137,11 +143,14 @@ class TreeSearch(Optimizer):
         random_every: int | None = None,
         seed: int = 0,
         settings: TreeSettings | None = None,
+        trials: int | None = None,
     ) -> None:
         """A search without a trial.
 
         Args:
             starts: candidates to try first; each algorithm's default and those of `settings.initial` follow.
+            trials: planned in all; each algorithm has fewer of the first ones where they and the starts
+                would be more than `FIRST_SHARE` of them. None = unknown.
 
         Raises:
             BadInput: a number out of range.
@@ -152,7 +161,9 @@ class TreeSearch(Optimizer):
         """Nodes of the tree by their decisions; changed by the search alone."""
         self._structures: list[Structure] = []
         self._defaults: dict[int, list[tuple[str, Configurations]]] = {}
-        first = [*starts, *self._initial(seed)]
+        most = None if trials is None else int(FIRST_SHARE * trials) - len(starts)
+        first = [*starts, *self._initial(seed, most)]
+        logger.info("the tree search begins after %s", counted(len({one.key for one in first}), "trials"))
         super().__init__(
             candidates, scorer, starts=first, anchors=anchors, random_every=random_every, seed=seed
         )
@@ -163,17 +174,21 @@ class TreeSearch(Optimizer):
         self._structures.append(structure)
         self._visit(structure, expand=proposal.origin == "model")
 
-    def _initial(self, seed: int) -> Iterator[Candidate]:
+    def _initial(self, seed: int, most: int | None) -> Iterator[Candidate]:
         """The first candidates (section 3.4): each algorithm's default, then so many others of each.
 
-        Where an algorithm has no default, which no table has, one at random takes its place.
+        There are at most `most`, equally many of each algorithm. Where an algorithm has no default, which no
+        table has, one at random takes its place.
         """
         if self._settings.initial is None:
             return
         random = np.random.default_rng([seed, _STREAM])
         of_algorithms = self._of_algorithms()
         taken: set[Hashable] = set()
-        for number in range(1 + self._settings.initial):
+        of_each = 1 + self._settings.initial
+        if most is not None:
+            of_each = min(of_each, most // len(of_algorithms))
+        for number in range(of_each):
             for own in of_algorithms:
                 default = own.default() if number == 0 else own.sample(0, random)
                 chosen = own.pick([default], np.zeros(len(default)), taken) or own.any(taken, random)

@@ -36,6 +36,12 @@ def _ensemble(weighting: Weighting, summary: str) -> SurrogateMethod:
     )
 
 
+_RLGP_FDIFF = _ensemble(
+    weights.rlgp_fdiff,
+    "`rlgp`, each pair by how far the predicted difference exceeds the true one (Manolache, equations 16 and"
+    " 17, which coincide)",
+)
+
 SURROGATES: dict[str, SurrogateMethod] = {
     "pmf": SurrogateMethod(
         lambda given: LearnedSurrogate(given.prior, given.metafeatures),
@@ -84,13 +90,8 @@ SURROGATES: dict[str, SurrogateMethod] = {
     "rlgp-diff": _ensemble(
         weights.rlgp_diff, "`rlgp`, each pair by its predicted difference (Manolache, equation 15)"
     ),
-    "rlgp-fdiff": _ensemble(
-        weights.rlgp_fdiff,
-        "`rlgp`, each pair by how far the predicted difference exceeds the true one (Manolache, equation 16)",
-    ),
-    "rlgp-mudiff": _ensemble(
-        weights.rlgp_mudiff, "`rlgp`, all pairs by the mean of that excess (Manolache, equation 17)"
-    ),
+    "rlgp-fdiff": _RLGP_FDIFF,
+    "rlgp-mudiff": _RLGP_FDIFF,
     "sim": _ensemble(
         weights.sim,
         "the same ensemble weighted by pairs that a model orders as the trials' own does (Manolache,"

@@ -2,8 +2,15 @@
 
 Equations are those of Manolache's thesis. Values are larger where better here, and smaller there; pairs are
 counted in both orders, so nothing else changes. The thesis does not say that weights sum to 1: here they are
-divided by their sum, without their sign, and where all are 0 the target model has all weight, as it has in
-ties. (Equations 16 and 17 are mostly negative: draws differ less than the values do.)
+divided by their sum, and where all are 0 the target model has all weight, as it has in ties.
+
+Equation 16 rewards a model that overstates differences rather than one that predicts them exactly, and is
+negative for one that understates them. Weights keep its order: where any is negative, all are lifted until
+the lowest is 0. A model without a landmark weighs nothing.
+
+Equation 17 is equation 16 after equation 14's mean over samples: mu, the mean difference over the landmarks
+of all samples, times the number of landmarks is the sum of the differences. (Over all pairs mu would be 0,
+as x_i and x_j change places.) So `rlgp-fdiff` and `rlgp-mudiff` are one weighting.
 
 Notation
     t, S, M   trials, samples, models: the base models, and the target model, which is the last
@@ -72,18 +79,14 @@ def rlgp_diff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Fl
 
 
 def rlgp_fdiff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
-    """Equation 16, to the letter: weighed by how far the predicted difference exceeds the true one."""
-    return normalized([(landmarks(D, y) * (D - differences(y))).sum() / len(D) for D in models])
-
-
-def rlgp_mudiff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
-    """Equation 17; mu is the mean of equation 16's difference over the landmarks of all samples."""
-    found = []
-    for D in models:
-        right = landmarks(D, y)
-        mu = (D - differences(y))[right].mean() if right.any() else 0.0
-        found.append(mu * right.sum() / len(D))
-    return normalized(found)
+    """Equations 16 and 17: weighed by how far the predicted difference exceeds the true one."""
+    right = [landmarks(D, y) for D in models]
+    excess = np.array(
+        [(found * (D - differences(y))).sum() / len(D) for found, D in zip(right, models, strict=True)]
+    )
+    found_any = np.array([found.any() for found in right])
+    lowest = excess[found_any].min(initial=0.0)
+    return normalized(np.where(found_any, excess - lowest, 0.0))
 
 
 def sim(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
@@ -109,8 +112,8 @@ def epanechnikov(models: Sequence[Floats], y: Floats, _: np.random.Generator) ->
 
 
 def normalized(evidence: Sequence[float] | Floats) -> Floats:
-    """w of (M,) evidence."""
-    w: Floats = np.abs(np.asarray(evidence, dtype=np.float64))
+    """w of (M,) evidence, 0 or more; the target model has all weight where all of it is 0."""
+    w: Floats = np.array(evidence, dtype=np.float64)
     if not w.sum() > 0:
         w[-1] = 1.0
     w /= w.sum()

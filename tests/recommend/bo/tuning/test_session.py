@@ -445,3 +445,21 @@ def test_a_session_ends_where_nothing_more_is_proposed() -> None:
     done = run(Machine(PART), [FIRST], seconds=60.0)
     assert done.fitted == [0]
     assert done.machine.now < 5
+
+
+@pytest.mark.parametrize(
+    ("starts", "said"),
+    [
+        (2, "mosaic chose 3 of 5 trials, the first after 2 of the others: starts, anchors and random ones."),
+        (5, "mosaic chose none of the 5 trials: they were starts, anchors and random ones."),
+    ],
+)
+def test_a_strategy_says_how_many_trials_it_chose_and_from_when(starts: int, said: str) -> None:
+    class Begins(Listed):
+        def propose(self, trials: Sequence[Trial]) -> Proposed | None:
+            proposed = super().propose(trials)
+            return proposed and replace(proposed, origin="start" if len(trials) < starts else "model")
+
+    search = replace(SEARCH, strategy="mosaic")
+    done = run(Machine(PART), [FIRST, SECOND], trials=5, search=search, proposer=Begins(OTHERS))
+    assert done.session.remarks()[0] == said

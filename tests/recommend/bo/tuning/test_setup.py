@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
@@ -11,11 +12,12 @@ from ingest.reading.datasets import Dataset
 from ingest.running.resampling import Resampling
 from recommend.bo.candidates import SpaceCandidates
 from recommend.bo.optimizer import AskTell
-from recommend.bo.tuning import Search
+from recommend.bo.tuning import Budget, Search
 from recommend.bo.tuning.setup import (
     Firsts,
     first_configurations,
     new_search,
+    planned_trials,
     seconds_by_rows,
     task_of,
 )
@@ -26,6 +28,7 @@ from tests.recommend.bo.tuning.searches import QUICK, noisy
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.table import ConfigurationTable
 
 COLD = replace(QUICK, start="none")
 """Rests on no meta-learner."""
@@ -194,3 +197,20 @@ def test_what_surrogate_and_start_rest_on(
 ) -> None:
     """Another meta-learner takes the place of the usual one, and where none is needed none is learned."""
     assert task_of(dataset, search, world).learner == learner
+
+
+@pytest.mark.parametrize(
+    ("budget", "seconds", "planned"),
+    [
+        (Budget(trials=7, seconds=60), [1.0], 7),
+        (Budget(seconds=60), [1.0, 2.0, 300.0, np.nan], 30),
+        (Budget(seconds=1), [2.0], 1),
+        (Budget(seconds=60), [np.nan], None),
+        (Budget(), [1.0], None),
+    ],
+)
+def test_a_time_is_for_as_many_trials_as_usual_ones_fit_into_it(
+    budget: Budget, seconds: list[float], planned: int | None
+) -> None:
+    table = ConfigurationTable(pd.Series(dtype=object), pd.DataFrame(), joint=True)
+    assert planned_trials(budget, lambda _: np.array(seconds), table) == planned

@@ -57,9 +57,10 @@ def new(
     settings: TreeSettings = LEAN,
     starts: Sequence[Candidate] = (),
     seed: int = 0,
+    trials: int | None = None,
 ) -> TreeSearch:
     scorer = CandidateScorer(surrogate or Recorder())
-    return TreeSearch(candidates, scorer, settings=settings, starts=starts, seed=seed)
+    return TreeSearch(candidates, scorer, settings=settings, starts=starts, seed=seed, trials=trials)
 
 
 def tried(
@@ -168,6 +169,21 @@ def test_the_first_are_each_default_and_then_others_of_each_algorithm() -> None:
     ]
     assert [proposal.origin for proposal, _ in found] == ["start"] * 10 + ["model"] * 2
     assert set(search.nodes[()].children) == {(("algorithm", own.name),) for own in flows}
+
+
+@pytest.mark.parametrize(("trials", "first"), [(None, 9), (18, 9), (17, 7), (9, 3), (7, 3), (5, 1)])
+def test_the_first_ones_leave_half_of_the_planned_trials_to_the_tree(
+    trials: int | None, first: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A start, then the default and kappa = 3 others of each of two algorithms, or fewer of each."""
+    flows = [flow("one"), flow("two")]
+    candidates = space_of(*flows)
+    starts = [candidates.of(Configuration("one", {**flows[0].default(), "u": 0.2}))]
+    with caplog.at_level("INFO"):
+        search = new(candidates, settings=TreeSettings(draws=50), starts=starts, trials=trials)
+    found = tried(search, candidates, 12, always)
+    assert [proposal.origin for proposal, _ in found].count("start") == first
+    assert caplog.messages == [f"the tree search begins after {first} trial{'s' if first > 1 else ''}"]
 
 
 def test_what_is_proposed_keeps_to_the_way_down_and_to_what_is_allowed() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from recommend.bo.published.surrogates import SURROGATES
 from recommend.bo.published.transfer.weights import (
     differences,
     epanechnikov,
@@ -11,7 +12,6 @@ from recommend.bo.published.transfer.weights import (
     rlgp,
     rlgp_diff,
     rlgp_fdiff,
-    rlgp_mudiff,
     sim,
 )
 
@@ -49,8 +49,18 @@ def test_rlgp_fdiff_weighs_pairs_by_what_the_predicted_difference_exceeds_the_tr
     np.testing.assert_allclose(rlgp_fdiff([RIGHT, WRONG, SWAPPED], Y, RANDOM), [4 / 7, 0, 3 / 7])
 
 
-def test_rlgp_mudiff_weighs_the_number_of_pairs_by_the_mean_difference() -> None:
-    np.testing.assert_allclose(rlgp_mudiff([RIGHT, WRONG, SWAPPED], Y, RANDOM), [4 / 7, 0, 3 / 7])
+def test_rlgp_fdiff_prefers_exact_differences_to_understated_ones() -> None:
+    """Sums of 0, (.5 - 1) + (.5 - 1) + (1 - 2) = -2, none and 3, lifted by 2 where there is a landmark."""
+    exact, understated = differences(Y[None]), differences(Y[None] / 2)
+    found = rlgp_fdiff([exact, understated, WRONG, SWAPPED], Y, RANDOM)
+    np.testing.assert_allclose(found, [2 / 7, 0, 0, 5 / 7])
+
+
+def test_rlgp_mudiff_is_rlgp_fdiff() -> None:
+    """Equation 17 of two draws: the mean excess, 7/5, times 5 landmarks over 2 draws; equation 16: 7/2."""
+    twice = np.concatenate([RIGHT, SWAPPED])
+    np.testing.assert_allclose(rlgp_fdiff([twice, RIGHT], Y, RANDOM), [3.5 / 7.5, 4 / 7.5])
+    assert SURROGATES["rlgp-mudiff"] is SURROGATES["rlgp-fdiff"]
 
 
 def test_sim_weighs_by_how_many_pairs_the_target_orders_alike() -> None:
@@ -62,7 +72,7 @@ def test_two_stage_weights_fall_with_the_share_of_misranked_pairs_to_nothing_at_
     np.testing.assert_allclose(epanechnikov([RIGHT, WRONG, SWAPPED], Y, RANDOM), [0.5, 0, 0, 0.5])
 
 
-@pytest.mark.parametrize("weighting", [rgpe, rlgp, rlgp_diff, rlgp_fdiff, rlgp_mudiff, sim])
+@pytest.mark.parametrize("weighting", [rgpe, rlgp, rlgp_diff, rlgp_fdiff, sim])
 def test_trials_that_are_all_equal_leave_the_target_alone(weighting: object) -> None:
     assert callable(weighting)
     nothing = np.zeros((1, 2, 2))

@@ -1,0 +1,14 @@
+"""Training `pmf` where torch is not installed."""
+
+import pytest
+
+from metalearners.published.factorization import learner
+from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from warehouse.support.errors import MissingPackage
+
+
+def test_missing_torch_is_said_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner, "find_spec", lambda _: None)
+    monkeypatch.setattr(learner, "training_data", lambda *_: pytest.fail("began"))
+    with pytest.raises(MissingPackage, match=r"training `pmf` needs torch: pip install 'headstart\[pmf\]'"):
+        learner.FactorizationLearner().fit(toy_runs(), toy_metafeatures())
