@@ -185,7 +185,7 @@ def test_an_evaluation_that_was_stopped_goes_on(
     def stopping(*arguments: Any) -> Any:
         if len(done) == 3:
             raise KeyboardInterrupt
-        done += arguments[-1]
+        done.extend(arguments[-1])
         return folds(*arguments)
 
     monkeypatch.setattr(evaluation, "_fold", stopping)
