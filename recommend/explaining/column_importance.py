@@ -5,6 +5,7 @@ Source: Breiman (2001), Random forests, section 10, as in `sklearn.inspection.pe
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -34,8 +35,10 @@ SHARE, MOST_SECONDS = 0.1, 5.0
 """Share of a search's time that is kept for the importance of columns, and the most seconds."""
 LEAST = 0.3
 """Seconds below which the computation is not begun."""
-FITTED, TESTED = 4000, 1000
-"""Most rows to fit on, and most rows in which values are shuffled."""
+FEWEST, FITTED, TESTED = 200, 4000, 1000
+"""Least and most rows to fit on, and most rows in which values are shuffled."""
+FITTING = 0.4
+"""Share of the time that the fit is expected to take at most."""
 REPEATS = 5
 """Most shuffles of each column."""
 
@@ -67,7 +70,14 @@ def seconds_kept(seconds: float) -> float:
 
 
 def column_importance(
-    configuration: Configuration, dataset: Dataset, measure: str, seconds: float, *, seed: int, memory: int
+    configuration: Configuration,
+    dataset: Dataset,
+    measure: str,
+    seconds: float,
+    *,
+    seed: int,
+    memory: int,
+    pace: float | None = None,
 ) -> ColumnImportance:
     """Fit a configuration on some rows, and shuffle the values of each column in others.
 
@@ -77,15 +87,17 @@ def column_importance(
     Args:
         measure: the measure to lose.
         memory: memory limit in MiB.
+        pace: seconds of a fit per row, to fit on fewer rows where it takes long; None = unknown.
     """
     unknown = ColumnImportance(configuration, measure)
     if measure in TIMES:
         return replace(unknown, failure="the measure is a time, which says nothing about predictions")
     if seconds < LEAST:
         return replace(unknown, failure="no time was left to compute it")
+    affordable = FITTING * seconds / pace if pace else math.inf
     resampling = Resampling(
         1,
-        train_rows=FITTED,
+        train_rows=int(np.clip(affordable, FEWEST, FITTED)),
         test_rows=min(TESTED, len(dataset.features) // HELD_OUT_THIRD),
         by=dataset.split and dataset.split.kind,
     )

@@ -128,9 +128,20 @@ def importance_for(tuned: SearchResult, seconds: float) -> ColumnImportance | No
     configuration = next(iter([*members, *(trial.configuration for trial in tuned.leaderboard[:1])]), None)
     if configuration is None:
         return None
-    search = tuned.search
+    fits = [
+        trial.evaluation.value("fit_seconds")
+        for trial in tuned.trials
+        if trial.configuration == configuration and trial.evaluation is not None
+    ]
+    train_rows, _ = tuned.resampling.sizes(len(tuned.dataset.features))
     return column_importance(
-        configuration, tuned.dataset, tuned.measure, seconds, seed=search.seed, memory=search.trial_memory
+        configuration,
+        tuned.dataset,
+        tuned.measure,
+        seconds,
+        seed=tuned.search.seed,
+        memory=tuned.search.trial_memory,
+        pace=fits[0] / train_rows if fits and fits[0] else None,
     )
 
 
