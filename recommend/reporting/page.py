@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM
 from ingest.reading.datasets import Dataset
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.ranking.performance_forecast import PerformanceForecast
@@ -20,6 +19,7 @@ from recommend.reporting.html.rendering import render
 from recommend.reporting.sentences import flow_title
 from recommend.reporting.terminal import average_title, why
 from warehouse.support.errors import BadInput
+from warehouse.support.text import counted
 from warehouse.vocabulary.measures import larger_is_better
 
 if TYPE_CHECKING:
@@ -33,18 +33,6 @@ MOST_KNOWN = 3
 """Most similar datasets that are shown."""
 MOST_IN_NOTEBOOK = 10
 """Configurations that a notebook shows."""
-
-
-@dataclass(frozen=True)
-class ColumnSummary:
-    """One column of the dataset."""
-
-    name: str
-    role: Role
-    missing: float
-    """Share of the rows."""
-    distinct: int
-    is_learned_from: bool
 
 
 def recommendation_page(recommendation: Recommendation, importance: ColumnImportance | None = None) -> str:
@@ -115,19 +103,18 @@ def scale_of(promises: Sequence[PerformanceForecast], measure: str) -> tuple[Axi
     return Axis.over(ends if default is None else [*ends, default], 0, 100), default
 
 
-def columns_of(dataset: Dataset) -> list[ColumnSummary]:
-    """The first columns of the dataset."""
-    features = dataset.features.iloc[:, :MOST_COLUMNS]
-    return [
-        ColumnSummary(
-            str(name),
-            dataset.roles[str(name)],
-            float(values.isna().mean()),
-            int(values.nunique()),
-            dataset.roles[str(name)] not in NOT_LEARNED_FROM,
-        )
-        for name, values in features.items()
-    ]
+def columns_of(dataset: Dataset) -> list[tuple[str, str]]:
+    """Name of each of the first columns, and its role, missing cells and number of values in words."""
+    described = []
+    for name, values in dataset.features.iloc[:, :MOST_COLUMNS].items():
+        role, missing = dataset.roles[str(name)], float(values.isna().mean())
+        facts = [
+            str(role),
+            "ignored" if role in NOT_LEARNED_FROM else "",
+            missing and f"{missing:.1%} missing",
+        ]
+        described.append((str(name), ", ".join(filter(None, [*facts, counted(values.nunique(), "values")]))))
+    return described
 
 
 def data_options(dataset: Dataset, measure: str) -> str:

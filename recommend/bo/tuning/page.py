@@ -35,8 +35,8 @@ LEAST_TRIALS = 4
 GOOD = 0.25
 """Share of an algorithm's trials that are drawn as the good ones."""
 FAR = 3
-"""Multiple of the distance from the best trial to the median; trials further away and worse than the first are
-not drawn."""
+"""Multiple of the distance from the best trial to the median; a trial beyond it that is worse than the first
+is not drawn."""
 
 
 @dataclass(frozen=True)

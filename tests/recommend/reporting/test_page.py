@@ -102,11 +102,10 @@ def test_commands_name_the_data_as_a_shell_reads_it(source: str, expected: str) 
 
 def test_columns_are_listed_with_what_is_missing() -> None:
     frame = numbers(40).assign(gap=[None] * 10 + list("abcde") * 6, k=1)
-    columns = {column.name: column for column in columns_of(load_dataset(frame, target="class"))}
-    assert columns["gap"].missing == 0.25
-    assert columns["gap"].distinct == 5
-    assert not columns["k"].is_learned_from
-    assert columns["x"].is_learned_from
+    columns = dict(columns_of(load_dataset(frame, target="class")))
+    assert columns["gap"] == "categorical, 25.0% missing, 5 values"
+    assert columns["k"] == "constant, ignored, 1 value"
+    assert columns["x"] == "numeric, 40 values"
 
 
 def test_hostile_names_do_nothing(small_world: Path) -> None:
