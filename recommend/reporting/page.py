@@ -108,12 +108,9 @@ def columns_of(dataset: Dataset) -> list[tuple[str, str]]:
     described = []
     for name, values in dataset.features.iloc[:, :MOST_COLUMNS].items():
         role, missing = dataset.roles[str(name)], float(values.isna().mean())
-        facts = [
-            str(role),
-            "ignored" if role in NOT_LEARNED_FROM else "",
-            missing and f"{missing:.1%} missing",
-        ]
-        described.append((str(name), ", ".join(filter(None, [*facts, counted(values.nunique(), "values")]))))
+        ignored = ", ignored" if role in NOT_LEARNED_FROM else ""
+        gaps = f", {missing:.1%} missing" if missing else ""
+        described.append((str(name), f"{role}{ignored}{gaps}, {counted(values.nunique(), 'values')}"))
     return described
 
 
