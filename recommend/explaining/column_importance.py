@@ -37,8 +37,8 @@ LEAST = 0.3
 """Seconds below which the computation is not begun."""
 FEWEST, FITTED, TESTED = 200, 4000, 1000
 """Least and most rows to fit on, and most rows in which values are shuffled."""
-FITTING = 0.4
-"""Share of the time that the fit is expected to take at most."""
+FITTING, SHUFFLING = 0.4, 0.7
+"""Share of the time that the fit is expected to take at most, and share of the rest for the shuffles."""
 REPEATS = 5
 """Most shuffles of each column."""
 
@@ -156,7 +156,8 @@ def _losses(
         fitted_at = time.perf_counter()
         score(pipeline, held_out, outcomes[fitted:])
         scored_at = time.perf_counter()
-        affordable = (seconds - (scored_at - begun)) / (scored_at - fitted_at) / len(held_out.columns)
+        left = SHUFFLING * (seconds - (scored_at - begun))
+        affordable = left / (scored_at - fitted_at) / len(held_out.columns)
         repeats = int(np.clip(affordable, 1, REPEATS))
         found = permutation_importance(
             pipeline, held_out, outcomes[fitted:], scoring=score, n_repeats=repeats, random_state=seed
