@@ -246,8 +246,8 @@ def _ranked(
 
 
 def _importance(result: Recommendation, seconds: float) -> "ColumnImportance | None":
-    """Which columns matter to the best configuration that was tried; None where none was."""
-    if result.verification is None:
+    """Which columns matter to the best configuration tried; None if none was, or the user ended them."""
+    if result.verification is None or result.verification.search.interrupted:
         return None
     from recommend.bo.tuning.page import importance_for
 
