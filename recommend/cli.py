@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -28,6 +28,9 @@ from warehouse.support.console import QuietOption
 from warehouse.support.errors import BadOption, Failed
 from warehouse.support.files import write_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
+
+if TYPE_CHECKING:
+    from recommend.explaining.column_importance import ColumnImportance
 
 app = console.new_app("")
 TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
@@ -186,11 +189,17 @@ def recommend(
         raise BadOption("--average says what --code FILE writes: name a file")
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always is
+    kept = 0.0
+    if time.verify is not None and results.page is not None:
+        from recommend.explaining.column_importance import seconds_kept
+
+        kept = seconds_kept(time.verify)
+        time = replace(time, verify=time.verify - kept)
     result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
     shown = result if results.explain else replace(result, explanation=None)
     document = shown.document()
     # Before the text, whose reader may go away (`| head`).
-    notes = _write_files(result, document, results)
+    notes = _write_files(result, document, results, kept)
     failure = None if result.verification is None else result.verification.failure
     if time.record and failure is None:
         path = _record(result, more.warehouse)
@@ -236,8 +245,23 @@ def _ranked(
         )
 
 
-def _write_files(result: Recommendation, document: Mapping[str, Any], results: ResultOptions) -> list[str]:
-    """Write the files that are wanted; returns a line to print about each."""
+def _importance(result: Recommendation, seconds: float) -> "ColumnImportance | None":
+    """Which columns matter to the best configuration tried; None if none was, or the user ended them."""
+    if result.verification is None or result.verification.search.interrupted:
+        return None
+    from recommend.bo.tuning.page import importance_for
+
+    return importance_for(result.verification.search, seconds)
+
+
+def _write_files(
+    result: Recommendation, document: Mapping[str, Any], results: ResultOptions, seconds: float
+) -> list[str]:
+    """Write the files that are wanted; returns a line to print about each.
+
+    Args:
+        seconds: time to find out which columns matter.
+    """
     notes = []
     if results.seeds is not None:
         from recommend.seeds import write_seeds
@@ -247,7 +271,7 @@ def _write_files(result: Recommendation, document: Mapping[str, Any], results: R
     if results.page is not None:
         from recommend.reporting.page import recommendation_page
 
-        write_text(results.page, recommendation_page(result))
+        write_text(results.page, recommendation_page(result, _importance(result, seconds)))
         notes.append(f"{results.page}: the recommendation as a page.")
     if results.ranges is not None:
         from recommend.ranges import ranges_document

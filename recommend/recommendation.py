@@ -62,8 +62,6 @@ class Recommendation:
     """Names of the most similar datasets, with their distance; empty if the learner weighs none."""
     outside: list[Outside]
     """Sizes of the dataset outside of the known datasets' range."""
-    known_sizes: pd.DataFrame
-    """(datasets, `recommend.explaining.known_sizes.SIZES`) sizes of the known datasets, by name."""
     left_out: list[str]
     """Names of the warehouse's datasets with the same content and of near copies; the model has not seen
     them."""
@@ -94,6 +92,12 @@ class Recommendation:
     cautions: Sequence[Caution]
     explanation: Explanation | None
     """The explanation; None = not requested."""
+
+    def _repr_html_(self) -> str:
+        """The ranking as a notebook shows it."""
+        from recommend.reporting.page import ranking_fragment
+
+        return ranking_fragment(self)
 
     @property
     def of_others(self) -> list[SearchedFlow]:

@@ -20,7 +20,7 @@ from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.explaining.data_checks import Caution, cautions
 from recommend.explaining.explanation import explain as explain_choice
-from recommend.explaining.known_sizes import SIZES, outside_of_known
+from recommend.explaining.known_sizes import outside_of_known
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for, scores_on
 from recommend.ranking.averaging import average_of
@@ -155,7 +155,6 @@ def recommended(
         metafeatures=known.metafeatures,
         nearest=[] if evidence is None else evidence.nearest(NAMED),
         outside=outside,
-        known_sizes=known.qualities.reindex(columns=list(SIZES)).dropna().rename(index=known.names),
         left_out=list(task.left_out.values()),
         near_copies=[name for key, name in task.left_out.items() if key not in task.same],
         trials=trials,

@@ -15,8 +15,10 @@ from recommend.bo.simulation.cli import simulate
 from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
 from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
 from recommend.bo.tuning import Budget, Search, SearchResult, artifacts, report, tune
+from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, completed
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
+from recommend.explaining.column_importance import MOST_SECONDS, ColumnImportance, seconds_kept
 from recommend.options import (
     ChosenMeasureOption,
     CodeOption,
@@ -71,6 +73,8 @@ class _FileFirst(PanelGroup):
 app = console.new_app(HELP, _FileFirst)
 app.command(cls=PanelCommand, no_args_is_help=False)(simulate)
 logger = logging.getLogger(__name__)
+WRITING = 0.5
+"""Seconds to write files in."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +116,15 @@ class BudgetOptions:
         ),
     ] = None
 
-    def budget(self) -> Budget:
-        """The limits of the search."""
-        unlimited = self.trials is None and self.time is None
-        return Budget(self.trials, USUAL_SECONDS if unlimited else self.time)
+    @property
+    def seconds(self) -> float | None:
+        """Time of the whole command, until it writes files; None = no limit."""
+        return USUAL_SECONDS if self.trials is None and self.time is None else self.time
+
+    def budget(self, *, with_importance: bool) -> Budget:
+        """The limits of the search, which leaves time for the importance of columns where that is wanted."""
+        kept = seconds_kept(self.seconds) if self.seconds is not None and with_importance else 0.0
+        return Budget(self.trials, None if self.seconds is None else self.seconds - kept)
 
 
 @dataclass(frozen=True)
@@ -287,7 +296,7 @@ def search(
         tuned = tune(
             dataset,
             asked,
-            limits.budget(),
+            limits.budget(with_importance=results.page is not None),
             warehouse=known,
             folder=machines.history,
             jobs=machines.jobs,
@@ -296,6 +305,9 @@ def search(
             watch=None if results.page is None else partial(_write_page, results.page, is_over=False),
             began=console.began(),
         )
+        importance = None
+        if results.page is not None and tuned.model is not None and not tuned.interrupted:
+            importance = _importance(tuned, limits)
     as_json = results.output == "json"
     if (
         space.measure is None
@@ -310,7 +322,7 @@ def search(
         if tuned.interrupted:
             raise typer.Exit(130)
         raise Failed(" ".join(tuned.remarks))
-    _keep(tuned, list(_wanted(tuned, results, machines)), results, machines)
+    _keep(tuned, list(_wanted(tuned, importance, results, machines)), results, machines)
     if tuned.interrupted:
         raise typer.Exit(130)
 
@@ -341,14 +353,25 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
     )
 
 
+def _importance(tuned: SearchResult, limits: BudgetOptions) -> ColumnImportance | None:
+    """Which columns matter, as far as the time of the search is not over."""
+    from recommend.bo.tuning.page import importance_for
+
+    left = Deadline(limits.seconds, console.began()).left() - WRITING
+    return importance_for(tuned, min(left, MOST_SECONDS))
+
+
 def _wanted(
-    tuned: SearchResult, results: ResultOptions, machines: MachineOptions
+    tuned: SearchResult,
+    importance: ColumnImportance | None,
+    results: ResultOptions,
+    machines: MachineOptions,
 ) -> Iterator[Callable[[], str]]:
     """Functions that each write one of the results of a search, and return the line to print."""
     if results.model is not None:
         yield partial(_save, tuned, results.model)
     if results.page is not None:
-        yield partial(_write_page, results.page, tuned, is_over=True)
+        yield partial(_write_page, results.page, tuned, is_over=True, importance=importance)
     if results.code is not None:
         yield partial(_write_code, tuned, results.code)
     if machines.record:
@@ -379,11 +402,13 @@ def _save(tuned: SearchResult, model: Path) -> str:
     return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
 
-def _write_page(page: Path, tuned: SearchResult, *, is_over: bool) -> str:
+def _write_page(
+    page: Path, tuned: SearchResult, *, is_over: bool, importance: ColumnImportance | None = None
+) -> str:
     """Write the page about the search, which may go on; returns the line to print."""
     from recommend.bo.tuning.page import tuning_page
 
-    write_text(page, tuning_page(tuned, is_over=is_over))
+    write_text(page, tuning_page(tuned, is_over=is_over, importance=importance))
     return f"{page}: a report of the search."
 
 

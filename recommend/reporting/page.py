@@ -2,157 +2,133 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM
 from ingest.reading.datasets import Dataset
-from recommend.explaining.known_sizes import SIZES
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from recommend.reporting.html.axes import Axis
 from recommend.reporting.html.rendering import render
 from recommend.reporting.sentences import flow_title
 from recommend.reporting.terminal import average_title, why
+from warehouse.support.errors import BadInput
+from warehouse.support.text import counted
 from warehouse.vocabulary.measures import larger_is_better
 
-WIDTH, HEIGHT = 360, 260
-"""Units of a chart, which are pixels on a phone."""
+if TYPE_CHECKING:
+    from recommend.explaining.column_importance import ColumnImportance
+
 MOST_COLUMNS = 200
-MOST_CLASSES = 30
+MOST_CLASSES = 10
+MOST_TRIED = 6
+"""Trials of a verification that are shown at once."""
+MOST_KNOWN = 3
+"""Most similar datasets that are shown."""
+MOST_IN_NOTEBOOK = 10
+"""Configurations that a notebook shows."""
 
 
-@dataclass(frozen=True)
-class ColumnSummary:
-    """One column of the dataset."""
+def recommendation_page(recommendation: Recommendation, importance: ColumnImportance | None = None) -> str:
+    """The recommendation as one HTML file.
 
-    name: str
-    role: Role
-    missing: float
-    """Share of the rows."""
-    distinct: int
-    is_learned_from: bool
-
-
-@dataclass(frozen=True)
-class MapPoint:
-    """A dataset on the map."""
-
-    name: str
-    rows: float
-    features: float
-    classes: float
-
-
-@dataclass(frozen=True)
-class Map:
-    """The known datasets and this one, by rows and features."""
-
-    rows: Axis
-    features: Axis
-    known: list[MapPoint]
-    here: MapPoint
-
-
-@dataclass(frozen=True)
-class IntervalLine:
-    """The expected interval of one configuration, as a line of a chart."""
-
-    item: RankedConfiguration
-    height: float
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Expected values with their intervals, on one axis."""
-
-    axis: Axis
-    lines: list[IntervalLine]
-    default: float | None
-    """Expected value of the default of the first reference."""
-    height: float
-
-
-def recommendation_page(recommendation: Recommendation) -> str:
-    """The recommendation as one HTML file."""
-    dataset = recommendation.dataset
-    target = target_kind(dataset)
+    Args:
+        importance: which columns matter; None = nothing is said of it.
+    """
+    dataset, explanation = recommendation.dataset, recommendation.explanation
     return render(
         "recommendation.html",
-        recommendation=recommendation,
+        **_ranking(recommendation, recommendation.configurations),
         dataset=dataset,
-        columns=columns_of(dataset),
-        roles=Counter(map(str, dataset.roles.values())).most_common(),
-        target=target,
-        number=target.number,
-        gain=partial(target.gain, recommendation.measure),
-        other_gains=partial(target.other_gains, recommendation.measure),
-        beside=partial(target.beside, recommendation.measure),
-        classes=[*target.counts().items()][:MOST_CLASSES],
         missing=float(dataset.features.isna().to_numpy().mean()),
-        intervals=intervals_of(recommendation.configurations, recommendation.measure),
-        map=map_of(recommendation),
-        most_columns=MOST_COLUMNS,
-        why=why,
-        average_title=average_title,
-        flow_title=flow_title,
-        width=WIDTH,
-        height=HEIGHT,
+        most_tried=MOST_TRIED,
+        known=[] if explanation is None else explanation.known[:MOST_KNOWN],
+        importance=importance,
+        source=data_options(dataset, recommendation.measure),
+        **script_or_reason(recommendation.code),
+        classes=target_kind(dataset).counts(),
+        most_classes=MOST_CLASSES,
+        roles=Counter(map(str, dataset.roles.values())).most_common(),
+        columns=columns_of(dataset),
     )
 
 
-def columns_of(dataset: Dataset) -> list[ColumnSummary]:
-    """The first columns of the dataset."""
-    features = dataset.features.iloc[:, :MOST_COLUMNS]
-    return [
-        ColumnSummary(
-            str(name),
-            dataset.roles[str(name)],
-            float(values.isna().mean()),
-            int(values.nunique()),
-            dataset.roles[str(name)] not in NOT_LEARNED_FROM,
-        )
-        for name, values in features.items()
-    ]
+def ranking_fragment(recommendation: Recommendation) -> str:
+    """The ranked configurations as HTML for a notebook, with a style that concerns nothing else there."""
+    shown = recommendation.configurations[:MOST_IN_NOTEBOOK]
+    return render("fragment.html", part="ranking.html", **_ranking(recommendation, shown))
 
 
-def intervals_of(configurations: list[RankedConfiguration], measure: str) -> Intervals | None:
-    """The intervals of the configurations; None where only standard scores are known."""
-    promises = [item.expectation for item in configurations if item.expectation is not None]
-    if len(promises) < len(configurations):
-        return None
+def _ranking(recommendation: Recommendation, shown: Sequence[RankedConfiguration]) -> dict[str, Any]:
+    """What the template of the ranking is filled with."""
+    target, measure = target_kind(recommendation.dataset), recommendation.measure
+    average = recommendation.average
+    promises = [item.expectation for item in shown] + ([average.expectation] if average else [])
+    scale, default = scale_of([promise for promise in promises if promise is not None], measure)
+    return {
+        "recommendation": recommendation,
+        "shown": shown,
+        "measure": measure,
+        "target": target,
+        "number": target.number,
+        "measured": target.measured,
+        "gain": partial(target.gain, measure),
+        "other_gains": partial(target.other_gains, measure),
+        "beside": partial(target.beside, measure),
+        "scale": scale,
+        "default": default,
+        "why": why,
+        "average_title": average_title,
+        "flow_title": flow_title,
+    }
+
+
+def scale_of(promises: Sequence[PerformanceForecast], measure: str) -> tuple[Axis | None, float | None]:
+    """The scale of the intervals in per cent, and the value of the first reference's default on it.
+
+    None where nothing is known.
+    """
+    if not promises:
+        return None, None
     gain = promises[0].gain
     better = 1 if larger_is_better(measure) else -1
     default = None if gain is None else promises[0].value - better * gain
     ends = [end for promise in promises for end in (promise.low, promise.high)]
-    axis = Axis.over(ends if default is None else [*ends, default], 24, WIDTH - 8)
-    lines = [IntervalLine(item, 16 + 24 * place) for place, item in enumerate(configurations)]
-    return Intervals(axis, lines, default, 24 * len(configurations) + 8)
+    return Axis.over(ends if default is None else [*ends, default], 0, 100), default
 
 
-def map_of(recommendation: Recommendation) -> Map | None:
-    """The dataset among those of the warehouse; None where no sizes of these are known."""
-    known = _points(recommendation.known_sizes)
-    if not known:
-        return None
-    dataset = recommendation.dataset
-    here = MapPoint(dataset.name, len(dataset.features), max(dataset.features.shape[1], 1), dataset.n_classes)
-    every = [*known, here]
-    return Map(
-        Axis.over([place.rows for place in every], 40, WIDTH - 8, is_log=True),
-        Axis.over([place.features for place in every], HEIGHT - 34, 8, is_log=True),
-        known,
-        here,
-    )
+def columns_of(dataset: Dataset) -> list[tuple[str, str]]:
+    """Name of each of the first columns, and its role, missing cells and number of values in words."""
+    described = []
+    for name, values in dataset.features.iloc[:, :MOST_COLUMNS].items():
+        role, missing = dataset.roles[str(name)], float(values.isna().mean())
+        ignored = ", ignored" if role in NOT_LEARNED_FROM else ""
+        gaps = f", {missing:.1%} missing" if missing else ""
+        described.append((str(name), f"{role}{ignored}{gaps}, {counted(values.nunique(), 'values')}"))
+    return described
 
 
-def _points(sizes: pd.DataFrame) -> list[MapPoint]:
-    return [
-        # The target counts as a feature among OpenML's qualities.
-        MapPoint(name, rows, max(features - 1, 1), classes)
-        for name, rows, features, classes in sizes[list(SIZES)].itertuples(name=None)
-    ]
+def data_options(dataset: Dataset, measure: str) -> str:
+    """The dataset, target, split and measure as arguments of a command; empty for a data frame."""
+    if dataset.source == "data frame":
+        return ""
+    options = [dataset.source, "--target", str(dataset.target.name)]
+    if dataset.split is not None:
+        options += ["--split", str(dataset.split)]
+    if measure != dataset.task_type.default_measure:
+        options += ["--measure", measure]
+    return shlex.join(options)
+
+
+def script_or_reason(make: Callable[[], str]) -> dict[str, str]:
+    """`code`, the script that `make` returns, or `no_code`, the reason why there is none."""
+    try:
+        return {"code": make(), "no_code": ""}
+    except BadInput as error:
+        return {"code": "", "no_code": str(error)}

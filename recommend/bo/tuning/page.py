@@ -1,34 +1,42 @@
-"""Report of a search as an HTML page: model, curve, hyperparameters of good trials."""
+"""A search as an HTML page: model, best trials, curve, hyperparameters of good trials."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ingest.flows import get_flow
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
+from recommend.bo.tuning import artifacts
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
+from recommend.explaining.column_importance import ColumnImportance, column_importance
 from recommend.ranking.target_kinds import target_kind
 from recommend.reporting.html.axes import Axis, ChartScale, axis_of
 from recommend.reporting.html.rendering import render
+from recommend.reporting.page import data_options, script_or_reason
+from recommend.reporting.sentences import flow_title
 
 WIDTH, HEIGHT = 360, 220
-MOST_LINES = 8
-"""Hyperparameters of a chart of parallel coordinates."""
+"""Units of a chart, which are pixels on a phone."""
+SHOWN = 5
+"""Best trials that are shown at once, beside those of the model."""
+MOST_IN_NOTEBOOK = 10
+"""Trials that a notebook shows."""
 LEAST_TRIALS = 4
 """Trials of an algorithm below which its hyperparameters are not drawn."""
 GOOD = 0.25
 """Share of an algorithm's trials that are drawn as the good ones."""
 FAR = 3
-"""Distances from the best trial to the median beyond which one that is worse than the first is not drawn."""
-SIDE = 28
-"""Free space on either side of parallel coordinates."""
+"""Multiple of the distance from the best trial to the median; a trial beyond it that is worse than the first
+is not drawn."""
 
 
 @dataclass(frozen=True)
@@ -66,63 +74,94 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A trial as a line through the axes of its hyperparameters."""
-
-    corners: str
-    trial: Trial
-    value: float
-    is_good: bool
-
-
-@dataclass(frozen=True)
-class ParallelAxis:
-    """A vertical axis of parallel coordinates."""
-
-    name: str
-    x: float
-    scale: ChartScale
-
-
-@dataclass(frozen=True)
-class Parallel:
-    """Trials as lines; the good ones last, so that they lie above."""
-
-    axes: list[ParallelAxis]
-    lines: list[Line]
-
-
-@dataclass(frozen=True)
 class AlgorithmTrials:
     """Trials of one algorithm."""
 
     title: str
     trials: int
     slices: list[Slice]
-    parallel: Parallel | None
 
 
-def tuning_page(tuned: SearchResult, *, is_over: bool = True) -> str:
+def tuning_page(
+    tuned: SearchResult, *, is_over: bool = True, importance: ColumnImportance | None = None
+) -> str:
     """The search as one HTML file.
 
     Args:
         is_over: whether the search has ended, or goes on and the page is written again.
+        importance: which columns matter; None = nothing is said of it.
     """
     evaluations = [trial.evaluation for trial in tuned.trials if trial.evaluation is not None]
-    outcomes = Counter(str(evaluation.outcome) for evaluation in evaluations)
+    script = script_or_reason(partial(artifacts.code, tuned)) if is_over else {}
     return render(
         "tuning.html",
-        tuned=tuned,
+        **_leaderboard(tuned),
+        **script,
         is_over=is_over,
-        title=lambda trial: get_flow(trial.configuration.algorithm).title,
-        outcomes=outcomes.most_common(),
+        outcomes=Counter(str(evaluation.outcome) for evaluation in evaluations).most_common(),
         curve=curve_of(tuned),
+        importance=importance,
+        source=data_options(tuned.dataset, tuned.measure),
         algorithms=algorithms_of(tuned),
-        flow_title=lambda configuration: get_flow(configuration.algorithm).title,
-        measured=target_kind(tuned.dataset).measured,
         width=WIDTH,
         height=HEIGHT,
     )
+
+
+def leaderboard_fragment(tuned: SearchResult) -> str:
+    """The model and the best trials as HTML for a notebook, with a style that concerns nothing else there."""
+    shown = _leaderboard(tuned)
+    left = MOST_IN_NOTEBOOK - len(shown["first"])
+    return render("fragment.html", part="leaderboard.html", **shown | {"rest": shown["rest"][: max(left, 0)]})
+
+
+def importance_for(tuned: SearchResult, seconds: float) -> ColumnImportance | None:
+    """Importance of the columns to the heaviest member of the model, or to the best trial without a model.
+
+    Args:
+        seconds: time that it may take.
+
+    Returns:
+        None where no trial succeeded and there is no model.
+    """
+    members = [] if tuned.model is None else [*tuned.model.weights]
+    configuration = next(iter([*members, *(trial.configuration for trial in tuned.leaderboard[:1])]), None)
+    if configuration is None:
+        return None
+    fits = [
+        trial.evaluation.value("fit_seconds")
+        for trial in tuned.trials
+        if trial.configuration == configuration and trial.evaluation is not None
+    ]
+    train_rows, _ = tuned.resampling.sizes(len(tuned.dataset.features))
+    return column_importance(
+        configuration,
+        tuned.dataset,
+        tuned.measure,
+        seconds,
+        seed=tuned.search.seed,
+        memory=tuned.search.trial_memory,
+        pace=fits[0] / train_rows if fits and fits[0] else None,
+    )
+
+
+def _leaderboard(tuned: SearchResult) -> dict[str, Any]:
+    """What the template of the leaderboard is filled with."""
+    target, best = target_kind(tuned.dataset), tuned.leaderboard
+    first = [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in tuned.weights)]
+    shown, succeeded = ({trial.number for trial in several} for several in (first, best))
+    return {
+        "tuned": tuned,
+        "measure": tuned.measure,
+        "number": target.number,
+        "measured": target.measured,
+        "flow_title": flow_title,
+        "first": first,
+        "rest": [
+            *(trial for trial in best if trial.number not in shown),
+            *(trial for trial in tuned.trials if trial.number not in succeeded),
+        ],
+    }
 
 
 def curve_of(tuned: SearchResult) -> Curve | None:
@@ -166,7 +205,6 @@ def algorithms_of(tuned: SearchResult) -> list[AlgorithmTrials]:
                 get_flow(algorithm).title,
                 len(trials),
                 [_slice(name, valued, good) for name in names],
-                _parallel(names[:MOST_LINES], valued, good) if len(names) > 1 else None,
             )
         )
     return described
@@ -201,32 +239,6 @@ def _slice(name: str, valued: Sequence[tuple[Trial, float]], good: set[int]) -> 
         for trial, value in present
     ]
     return Slice(name, axis, values, sorted(points, key=lambda point: point.is_good))
-
-
-def _parallel(names: Sequence[str], valued: Sequence[tuple[Trial, float]], good: set[int]) -> Parallel | None:
-    """Trials that have all of these hyperparameters, as lines; None where they are too few."""
-    settings = [
-        (trial.configuration.values, trial, value)
-        for trial, value in valued
-        if all(name in trial.configuration.values for name in names)
-    ]
-    if len(settings) < LEAST_TRIALS:
-        return None
-    gap = (WIDTH - 2 * SIDE) / (len(names) - 1)
-    axes = [
-        ParallelAxis(
-            name,
-            round(SIDE + gap * position, 1),
-            axis_of([values[name] for values, _, _ in settings], HEIGHT - 20, 48),
-        )
-        for position, name in enumerate(names)
-    ]
-    lines = [
-        Line(_corners([(axis.x, axis.scale.at(values[axis.name])) for axis in axes]), trial, value, is_good)
-        for values, trial, value in settings
-        for is_good in [trial.number in good]
-    ]
-    return Parallel(axes, sorted(lines, key=lambda line: line.is_good))
 
 
 def _corners(places: Sequence[tuple[float, float]]) -> str:

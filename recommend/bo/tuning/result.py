@@ -47,6 +47,12 @@ class SearchResult:
     unfinished: Mapping[int, str] = field(default_factory=dict)
     """Number of a trial without an outcome -> why it has none, in words."""
 
+    def _repr_html_(self) -> str:
+        """The model and the best trials as a notebook shows them."""
+        from recommend.bo.tuning.page import leaderboard_fragment
+
+        return leaderboard_fragment(self)
+
     @property
     def measure(self) -> str:
         """Canonical name of the measure."""

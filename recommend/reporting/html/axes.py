@@ -1,4 +1,4 @@
-"""Scales of charts: where a number lies, and which round numbers are named along the axis."""
+"""Scales of charts: the place of a number, and the round numbers along the axis."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from warehouse.vocabulary.parameters import Value
 
 MOST_TICKS = 5
 LOG_FROM = 30
-"""Largest number over the smallest one of a hyperparameter, beyond which its axis is logarithmic."""
+"""Ratio of the largest to the smallest value of a hyperparameter above which its axis is logarithmic."""
 LEAST_SPAN = 1e-9
-"""Span in terms of the largest number, below which all are drawn as one."""
+"""Span, as a share of the largest number, below which all numbers are drawn as one."""
 MARGIN = 0.04
-"""Share of the axis that stays free at either end."""
+"""Share of the axis kept free at either end."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A number that is named along an axis."""
+    """A labelled place along an axis."""
 
     place: float
     label: str
@@ -37,9 +37,6 @@ class ChartScale(Protocol):
     def end(self) -> float: ...
     @property
     def ticks(self) -> list[Tick]: ...
-    @property
-    def ends(self) -> tuple[str, str]:
-        """Labels of its start and its end."""
 
     def at(self, value: Any) -> float:
         """The place of a value."""
@@ -57,7 +54,7 @@ class Axis:
 
     @classmethod
     def over(cls, numbers: Iterable[float], start: float, end: float, *, is_log: bool = False) -> Axis:
-        """An axis that all of these finite numbers fit on; a single one lies in its middle."""
+        """The axis that holds all finite numbers; a single one lies in its middle."""
         found = [number for number in numbers if math.isfinite(number)] or [0.0, 1.0]
         low, high = min(found), max(found)
         is_log = is_log and low > 0
@@ -85,11 +82,6 @@ class Axis:
         numbers = powers if len(powers) > 1 else round_numbers(self.low, self.high)
         return [Tick(self.at(number), label(number)) for number in numbers]
 
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The smallest and the largest number."""
-        return label(self.low), label(self.high)
-
     def _scaled(self, number: float) -> float:
         return math.log(number) if self.is_log else number
 
@@ -112,15 +104,10 @@ class NameAxis:
         """The names."""
         return [Tick(self.at(name), name) for name in self.names]
 
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The first and the last name."""
-        return self.names[0], self.names[-1]
-
 
 def axis_of(values: Sequence[Value], start: float, end: float) -> ChartScale:
-    """The axis that suits values of a hyperparameter: of numbers where all are, logarithmic where they span
-    more than `LOG_FROM`, and else of names."""
+    """The axis for values of a hyperparameter: numeric if all are numbers (logarithmic if their ratio exceeds
+    `LOG_FROM`), else of names."""
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) < len(values):
         return NameAxis(sorted({str(value) for value in values}), start, end)
@@ -138,7 +125,7 @@ def round_numbers(low: float, high: float) -> list[float]:
 
 
 def label(number: float) -> str:
-    """A number as it stands at an axis: `0.25`, `1,500`, `20 k`, `3 M`."""
+    """A number as the label of an axis: `0.25`, `1,500`, `20 k`, `3 M`."""
     if abs(number) >= 1e6:
         return f"{number / 1e6:g} M"
     if abs(number) >= 1e4:

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from warehouse.support import console
 from warehouse.support.text import counted
+from warehouse.vocabulary.measures import measure_title
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 INVISIBLE = "\N{REPLACEMENT CHARACTER}"
@@ -29,13 +30,19 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: shown(value) if type(value) is str else value,
     )
-    environment.filters |= {"short": console.short, "duration": duration, "counted": counted}
+    environment.filters |= {
+        "short": console.short,
+        "duration": duration,
+        "counted": counted,
+        "measure_title": measure_title,
+        "sentence": lambda text: text[:1].upper() + text[1:],
+    }
     return environment
 
 
 def duration(seconds: float) -> str:
     """Seconds as a person reads them, on one line."""
-    return console.duration(seconds).replace(" ", NO_BREAK)
+    return console.duration(max(seconds, 0.1)).replace(" ", NO_BREAK)
 
 
 def shown(text: str) -> str:

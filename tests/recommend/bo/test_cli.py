@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from ingest.running.limits import LimitedCall, Outcome
-from recommend.bo.cli import app, main
+from recommend.bo.cli import BudgetOptions, app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
 from recommend.bo.tuning import running
@@ -93,6 +93,13 @@ def test_whatever_the_time_is_there_is_a_model_in_it(
     assert document["seconds"] < seconds + 2.5
     assert bool(document["trials"]) == ("nothing was compared" not in " ".join(document["remarks"]))
     assert "The model" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_report_keeps_some_of_the_time_to_find_out_which_columns_matter() -> None:
+    limits = BudgetOptions(trials=None, time=30.0)
+    assert limits.budget(with_importance=False).seconds == 30.0
+    assert limits.budget(with_importance=True).seconds == 27.0
+    assert BudgetOptions(trials=9, time=None).budget(with_importance=True).seconds is None
 
 
 def test_a_warehouse_that_cannot_be_written_to_is_refused_before_the_search(

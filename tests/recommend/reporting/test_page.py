@@ -8,12 +8,14 @@ import pytest
 
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
+from recommend.explaining.column_importance import ColumnImportance
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.recommendation import Recommendation
-from recommend.reporting.page import columns_of, intervals_of, map_of, recommendation_page
+from recommend.reporting.page import MOST_KNOWN, columns_of, data_options, recommendation_page, scale_of
 from tests.recommend.conftest import numbers
 from tests.recommend.reporting.html.pages import HOSTILE, Page, assert_is_harmless
 from warehouse.store import Warehouse
+from warehouse.vocabulary.measures import ACCURACY
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +33,14 @@ def promised(recommendation: Recommendation, *values: float) -> Recommendation:
     return replace(recommendation, configurations=items)
 
 
-def test_the_page_says_what_to_try_and_on_what_grounds(recommendation: Recommendation) -> None:
+def test_the_page_says_what_to_try_how_good_it_is_and_what_to_do_next(recommendation: Recommendation) -> None:
     page = Page(recommendation_page(promised(recommendation, 0.8, 0.75)))
-    for text in ("What to try first on mine", "1. Decision tree", "max_depth", "0.800", "+0.100", "75%"):
+    for text in ("What to try first on mine", "Decision tree", "max_depth", "0.800", "+0.100", "75%"):
         assert text in page.text
     assert "Average of 1 and 2" in page.text
     assert "128 runs" in page.text
-    assert page.tags.count("svg") == 2  # intervals and the map
+    assert "recommend.tune(dataset" in page.text  # a data frame has no command
+    assert "import pandas as pd" in page.text
 
 
 def test_the_page_says_why(small_world: Path) -> None:
@@ -45,38 +48,64 @@ def test_the_page_says_why(small_world: Path) -> None:
     explained = recommend(dataset, warehouse=Warehouse.open(small_world), top=2, explain=True)
     assert explained.explanation is not None
     page = Page(recommendation_page(explained))
-    assert "Why: the best expected accuracy of" in page.text
-    for known in explained.explanation.known:
+    assert "The best expected accuracy of" in page.text
+    for known in explained.explanation.known[:MOST_KNOWN]:
         assert known.dataset in page.text
-        assert f"{known.weight:.3f}" in page.text
+        assert f"weighs {known.weight / explained.explanation.total_weight:.0%}" in page.text
+
+
+def test_the_page_shows_which_columns_matter_or_why_not(recommendation: Recommendation) -> None:
+    unknown = ColumnImportance(recommendation.configurations[0].configuration, ACCURACY, failure="no time")
+    found = replace(unknown, fitted_rows=600, tested_rows=300, losses=[("x", 0.25), ("k", 0.0)])
+    assert "Not known: no time." in Page(recommendation_page(recommendation, unknown)).text
+    text = Page(recommendation_page(recommendation, found)).text
+    assert "0.250" in text
+    assert "1 column matters less or not at all" in text
 
 
 def test_the_default_lies_where_the_gain_starts_from(recommendation: Recommendation) -> None:
+    promises = [item.expectation for item in promised(recommendation, 0.8, 0.75).configurations]
+    known = [promise for promise in promises if promise is not None]
+    scale, default = scale_of(known, ACCURACY)
+    assert default == pytest.approx(0.7)
+    assert scale is not None
+    assert scale.low == pytest.approx(0.55)
+    assert scale_of(known, "log_loss")[1] == pytest.approx(0.9)
+    assert scale_of([], ACCURACY) == (None, None)
+
+
+def test_a_notebook_shows_the_ranking_in_a_style_of_its_own(recommendation: Recommendation) -> None:
     items = promised(recommendation, 0.8, 0.75).configurations
-    found = intervals_of(items, "predictive_accuracy")
-    assert found is not None
-    assert found.default == pytest.approx(0.7)
-    assert found.axis.low == pytest.approx(0.55)
-    cost = intervals_of(items, "log_loss")
-    assert cost is not None
-    assert cost.default == pytest.approx(0.9)
+    long = replace(recommendation, configurations=items * 20)
+    html = long._repr_html_()
+    page = Page(html)
+    assert len(html.encode()) < 30_000
+    assert "0.800" in page.text
+    assert "30 configurations more follow" in page.text
+    assert not {"html", "body", "script", "table"} & set(page.tags)
+    style = html[html.index("<style>") : html.index("</style>")].splitlines()[1:]
+    assert [line for line in style if line and not line.startswith(" ")] == [".headstart {", "}"]
 
 
-def test_the_map_has_the_known_datasets_and_this_one(recommendation: Recommendation) -> None:
-    found = map_of(recommendation)
-    assert found is not None
-    assert len(found.known) == 8
-    assert {place.features for place in found.known} == {2}
-    assert (found.here.rows, found.here.features, found.here.classes) == (900, 3, 2)
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("my data.csv", "'my data.csv' --target class --measure log_loss"),
+        ("openml:31", "openml:31 --target class --measure log_loss"),
+        ("data frame", ""),
+    ],
+)
+def test_commands_name_the_data_as_a_shell_reads_it(source: str, expected: str) -> None:
+    dataset = replace(load_dataset(numbers(40), target="class"), source=source)
+    assert data_options(dataset, "log_loss") == expected
 
 
 def test_columns_are_listed_with_what_is_missing() -> None:
     frame = numbers(40).assign(gap=[None] * 10 + list("abcde") * 6, k=1)
-    columns = {column.name: column for column in columns_of(load_dataset(frame, target="class"))}
-    assert columns["gap"].missing == 0.25
-    assert columns["gap"].distinct == 5
-    assert not columns["k"].is_learned_from
-    assert columns["x"].is_learned_from
+    columns = dict(columns_of(load_dataset(frame, target="class")))
+    assert columns["gap"] == "categorical, 25.0% missing, 5 values"
+    assert columns["k"] == "constant, ignored, 1 value"
+    assert columns["x"] == "numeric, 40 values"
 
 
 def test_hostile_names_do_nothing(small_world: Path) -> None:

@@ -105,10 +105,10 @@ def test_the_page_has_the_same(promised: Recommendation) -> None:
     text = " ".join(Page(recommendation_page(promised)).text.split())
     assert "18.00 to 23.00" in text
     assert "R2 {}, from {} to {}.".format(*explained(promised)) in text
-    assert "+20.0% against LightGBM with its default settings, better with a probability of 75%" in text
-    assert "+5.9% against CatBoost with its default settings." in text
+    assert "vs LightGBM+20.0%" in text
+    assert "vs CatBoost+5.9%" in text
     assert "mean of the target" in text
-    assert "Values of price" in text
+    assert "values of price" in text
     assert " 0 classes" not in text
 
 

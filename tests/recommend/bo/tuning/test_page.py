@@ -1,11 +1,12 @@
 """A search as a page."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from ingest.reading.datasets import Dataset
 from recommend.bo.tuning import Budget, SearchResult, tune
-from recommend.bo.tuning.page import curve_of, tuning_page
+from recommend.bo.tuning.page import curve_of, importance_for, tuning_page
 from tests.recommend.bo.tuning.searches import QUICK, result_of, tree, trial
 from tests.recommend.reporting.html.pages import HOSTILE, Page, assert_is_harmless
 from warehouse.store import Warehouse
@@ -32,18 +33,28 @@ def test_a_search_without_success_is_a_page_too(dataset: Dataset) -> None:
         assert "There is no model." in Page(tuning_page(tuned)).text
 
 
-def test_the_page_shows_the_model_the_best_trial_and_the_remarks(dataset: Dataset) -> None:
+def test_the_page_shows_the_model_the_best_trials_and_the_remarks(dataset: Dataset) -> None:
     tuned = searched(dataset, 0.5, 0.75, 0.625)
     weights = {tree(2): 0.75, tree(3): 0.25}
     page = Page(tuning_page(replace(tuned, weights=weights, value=0.71875, remarks=["Too little time."])))
-    for text in (
-        "The average of 2 configurations",
-        "0.7188",
-        "75%",
-        "The best single trial: 1, Decision tree",
-        "Too little time.",
-    ):
+    for text in ("The average of 2 configurations", "0.7188", "75% of the model", "Too little time."):
         assert text in page.text
+    assert page.text.index("0.7500") < page.text.index("0.6250") < page.text.index("0.5000")
+
+
+def test_every_trial_is_listed_once_the_best_first_and_failures_last(dataset: Dataset) -> None:
+    values = [0.5 + number / 100 for number in range(9)]
+    page = tuning_page(searched(dataset, None, *values))
+    listed = re.findall(r"<b>([^<]+)</b></summary>", page)
+    assert listed == [*(f"{value:.4f}" for value in reversed(values)), "crash"]
+
+
+def test_a_notebook_shows_the_model_and_the_best_trials(dataset: Dataset) -> None:
+    html = searched(dataset, *[0.5 + number / 100 for number in range(40)])._repr_html_()
+    assert len(html.encode()) < 30_000
+    assert "0.8900" in Page(html).text
+    assert Page(html).tags.count("details") == 10 + 1
+    assert "script" not in Page(html).tags
 
 
 def test_hostile_names_and_messages_do_nothing(dataset: Dataset) -> None:
@@ -58,6 +69,10 @@ def test_a_search_can_be_watched_as_it_goes(dataset: Dataset, world: Warehouse, 
     tuned = tune(dataset, search, Budget(5), warehouse=world, folder=tmp_path, watch=seen.append)
     assert [len(one.trials) for one in seen] == [*range(1, 6)]
     assert all("The search goes on" in tuning_page(one, is_over=False) for one in seen)
-    page = tuning_page(tuned)
+    importance = importance_for(tuned, 30.0)
+    assert importance is not None
+    page = tuning_page(tuned, importance=importance)
     assert "The search goes on" not in page
+    assert "Which columns matter" in page
+    assert "Script of the model" in page
     assert Page(page).tags.count("svg") > 1

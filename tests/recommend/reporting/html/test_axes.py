@@ -34,4 +34,3 @@ def test_an_axis_suits_the_values_of_a_hyperparameter() -> None:
     names = axis_of([True, None, "a"], 0, 90)
     assert isinstance(names, NameAxis)
     assert [(tick.label, tick.place) for tick in names.ticks] == [("None", 15), ("True", 45), ("a", 75)]
-    assert names.ends == ("None", "a")

@@ -1,37 +1,62 @@
 """Pages in a real browser: nothing sticks out, nothing is complained about, nothing is fetched."""
 
+import io
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser
 
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
 from recommend.bo.tuning import Budget, tune
-from recommend.bo.tuning.page import tuning_page
+from recommend.bo.tuning.page import importance_for, tuning_page
 from recommend.reporting.page import recommendation_page
 from tests.recommend.bo.tuning.searches import QUICK, noisy
 from tests.recommend.reporting.html.pages import HOSTILE
 from warehouse.store import Warehouse
 
+TALLEST, MOST_BLANK = 3500, 0.15
+"""Pixels of a page's height on a phone, and the share of them that may be blank."""
+LINE, FAINTEST = 24, 8
+"""Pixels of a line's height, and the difference of grey below which nothing is seen."""
+CUT_WORDS = r"""(() => {
+    const cut = [], range = new Range()
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+        for (const word of node.data.matchAll(/[\p{L}\p{N}_.]+/gu)) {
+            range.setStart(node, word.index)
+            range.setEnd(node, word.index + word[0].length)
+            const tops = new Set([...range.getClientRects()].map(one => Math.round(one.top)))
+            if (tops.size > 1) cut.push(word[0])
+        }
+    return cut
+})()"""
+"""Words that are spread over two lines; a line may end after a hyphen or a slash."""
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
-EXAMPLE = Path(__file__).parents[4] / "recommend" / "examples" / "subscribers.csv"
+EXAMPLES = Path(__file__).parents[4] / "recommend" / "examples"
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A recommendation, one with hostile names that are long, too, and a search."""
+    """Recommendations, one of them with long hostile names, a search, and what a notebook shows."""
     folder = tmp_path_factory.mktemp("pages")
-    example = load_dataset(EXAMPLE)
+    example = load_dataset(EXAMPLES / "subscribers.csv")
     features = example.features.rename(columns={"plan": HOSTILE * 5})
     hostile = load_dataset(features.assign(label=example.target), target="label", name=HOSTILE + "x" * 300)
     world = Warehouse.open(None)
     tuned = tune(noisy(160), QUICK, Budget(6), warehouse=world, folder=folder / "h")
+    found = recommend(example, warehouse=world, explain=True)
+    numeric = recommend(load_dataset(EXAMPLES / "flats.csv"), warehouse=world, explain=True)
     written = {
-        "recommendation": recommendation_page(recommend(example, warehouse=world)),
-        "hostile": recommendation_page(recommend(hostile, warehouse=world)),
-        "search": tuning_page(tuned),
+        "recommendation": recommendation_page(found),
+        "regression": recommendation_page(numeric),
+        "hostile": recommendation_page(recommend(hostile, warehouse=world, explain=True)),
+        "search": tuning_page(tuned, importance=importance_for(tuned, 30.0)),
+        "notebook": f"<!doctype html><h1>Mine</h1>{found._repr_html_()}{tuned._repr_html_()}",
     }
     for name, html in written.items():
         (folder / f"{name}.html").write_text(html, encoding="utf-8")
@@ -40,7 +65,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["recommendation", "hostile", "search"])
+@pytest.mark.parametrize("name", ["recommendation", "regression", "hostile", "search", "notebook"])
 def test_pages_fit_the_screen_without_errors(
     browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: Any
 ) -> None:
@@ -57,6 +82,40 @@ def test_pages_fit_the_screen_without_errors(
     assert sizes[0] <= sizes[1]
     assert complaints == []
     assert requested == [pages[name].as_uri()]
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["recommendation", "regression", "search", "notebook"])
+def test_pages_are_short_and_full_on_a_phone(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(pages[name].as_uri())
+    assert page.evaluate("document.documentElement.scrollHeight") <= TALLEST
+    assert blank_share(page.screenshot(full_page=True)) < MOST_BLANK
+    page.evaluate(OPEN_ALL)
+    assert page.evaluate(CUT_WORDS) == []
+    page.close()
+
+
+def blank_share(screenshot: bytes) -> float:
+    """Share of a page's height in bands without text or lines that are higher than a line of text."""
+    pixels = np.asarray(Image.open(io.BytesIO(screenshot)).convert("L"), dtype=np.int16)
+    is_blank = np.ptp(pixels, axis=1) <= FAINTEST
+    bands = [len([*rows]) for blank, rows in groupby(is_blank) if blank]
+    return sum(height for height in bands if height > LINE) / len(pixels)
+
+
+def test_intervals_lie_within_their_axes(browser: Browser, pages: dict[str, Path]) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    for name in ("recommendation", "regression"):
+        page.goto(pages[name].as_uri())
+        ends = page.evaluate(
+            """[...document.querySelectorAll('.range > *')].map(part => {
+                const own = part.getBoundingClientRect(), axis = part.parentElement.getBoundingClientRect()
+                return [own.left - axis.left, axis.right - own.right]
+            })"""
+        )
+        assert ends
+        assert min(map(min, ends)) >= 0
     page.close()
 
 
