@@ -58,6 +58,10 @@ class Dataset:
     """Column of dates that the source holds as words -> their format, in the terms of pandas."""
     split: SplitBy | None = None
 
+    def __repr__(self) -> str:
+        rows, columns = self.features.shape
+        return f"Dataset({self.name!r}: {rows:,} rows, {columns:,} features, target {self.target.name!r})"
+
     @cached_property
     def content_hash(self) -> str:
         """16 hex digits, independent of file format, order of rows and columns, and names."""

@@ -51,7 +51,7 @@ class Evaluation:
     """Wall-clock time that it took."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """Measure -> value, NaN where it does not exist; empty unless it succeeded."""
-    predictions: Floats | None = None
+    predictions: Floats | None = field(default=None, repr=False)
     """(tested rows, k) what ensembles average, split after split; None where that is undefined or unknown."""
     message: str | None = None
     """Why it failed."""

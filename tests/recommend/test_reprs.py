@@ -1,0 +1,71 @@
+"""What results print at a prompt: a few lines with the names, the values, and what to call next."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ingest import load_dataset
+from recommend import Budget, Search, recommend, tune
+from recommend.verification import Verification
+from tests.recommend.conftest import numbers, prices
+from tests.recommend.verified import say
+from warehouse import Warehouse
+
+MOST = 1000
+"""Characters."""
+
+
+def test_a_recommendation_says_what_it_ranked_and_what_to_call_next(small_world: Path) -> None:
+    dataset = load_dataset(numbers(900).assign(text="a " * 900), name="n" * 900, target="class")
+    found = recommend(dataset, top=5, warehouse=Warehouse.open(small_world), explain=True)
+    lines = repr(found).splitlines()
+    assert re.match("Recommendation for n{60}: 5 of [0-9]+ configurations, the first to try:", lines[0])
+    assert [line[:19] for line in lines[1:4]] == [f"  {rank}. Decision tree." for rank in (1, 2, 3)]
+    assert all(" Expected" in line for line in lines[1:4])
+    assert lines[4] == "  ... and 2 more"
+    for name in re.findall(r"\.([a-z_]+)", lines[5]):
+        assert hasattr(found, name)
+    parts = [dataset, found.configurations[0], found.explanation, found.average, found.model]
+    for part in [found, *parts, *found.ranges().values()]:
+        assert len(repr(part)) < MOST
+
+
+@pytest.mark.parametrize("table", [numbers, prices])
+def test_a_search_says_what_its_model_is_and_what_to_call_next(
+    table: object, small_world: Path, world_of_numbers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, lambda _: 0.8)
+    rows, world = (numbers(300), small_world) if table is numbers else (prices(300), world_of_numbers)
+    dataset = load_dataset(rows, name="mine")
+    found = tune(
+        dataset,
+        Search(folds=3),
+        Budget(trials=4),
+        warehouse=Warehouse.open(world),
+        folder=tmp_path / "history",
+    )
+    first, *members, last = repr(found).splitlines()
+    said = re.fullmatch("SearchResult for mine: 4 trials in .* s; (.*) to expect on new rows: (.*)", first)
+    assert said is not None
+    assert said[1] == found.measure
+    assert float(said[2]) == pytest.approx(found.value, rel=1e-3)
+    assert [float(member.split()[0]) for member in members] == [
+        pytest.approx(weight, abs=0.005) for weight in [*found.weights.values()][:3]
+    ]
+    for name in re.findall(r"\.([a-z_]+)", last):
+        assert hasattr(found, name)
+    for part in (found, found.model, found.best):
+        assert len(repr(part)) < MOST
+
+
+def test_a_verification_says_how_many_trials_it_has(
+    small_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, lambda one: 0.9 if one.algorithm == "logistic_regression" else 0.6)
+    dataset = load_dataset(numbers(900), name="mine")
+    found = recommend(dataset, warehouse=Warehouse.open(small_world), verify=3.0, jobs=1).verification
+    assert isinstance(found, Verification)
+    count = len(found.configurations)
+    assert repr(found).startswith(f"Verification of mine: {count} trials, the best: Logistic regression\n")
+    assert len(repr(found.configurations[0])) < MOST
