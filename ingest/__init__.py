@@ -1,5 +1,11 @@
 """Datasets, flows, meta-features, and runs from OpenML, from files and of our own.
 
+    `load_dataset`: read a file, `openml:ID` or a data frame as a `Dataset`.
+    `Dataset`: features with their roles, and the target.
+    `compute_metafeatures`: describe a dataset by numbers.
+    `FLOWS`, `get_flow`: the algorithms that Headstart builds, with their search spaces.
+    `read_plan`, `run_experiments`: which configurations to run on which datasets, and running them.
+
 Example:
     >>> from ingest import compute_metafeatures, load_dataset
     >>> dataset = load_dataset("recommend/examples/subscribers.csv")
@@ -30,7 +36,7 @@ __all__ = [
     "run_experiments",
 ]
 
-__getattr__ = exported(
+__getattr__, __dir__ = exported(
     __name__,
     {
         "Dataset": "ingest.reading.datasets",

@@ -1,7 +1,10 @@
 """Meta-learners: models of the performance of configurations on datasets, learned from runs.
 
-`LEARNERS` is the list of them. The classes are imported when one is asked for, which keeps importing this
-package free of cost.
+    `LEARNERS`, `DEFAULT_LEARNER`: the names of the meta-learners, and the one that `recommend` uses.
+    `new_learner`: a learner by its name, whose `fit` learns from runs and returns a model.
+    `canonical_learner`: the present name of a learner that is given by an earlier one.
+
+The classes are imported when one is asked for, which keeps importing this package free of cost.
 
 Example:
     >>> from metalearners import new_learner

@@ -1,5 +1,10 @@
 """Runs, configurations, datasets and meta-features in versioned tables.
 
+    `Warehouse`: open, query with SQL, write, verify and export a warehouse.
+    `STARTER`: directory of the warehouse that comes with Headstart.
+    `Configuration`: an algorithm with the values of its hyperparameters.
+    `BadInput`, `Failed`: errors that the caller can mend, and those that the caller can't.
+
 Example:
     >>> from warehouse import Warehouse
     >>> starter = Warehouse.open(None)
@@ -16,18 +21,19 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from warehouse.store import Warehouse
+    from warehouse.store import STARTER, Warehouse
     from warehouse.support.errors import BadInput, Failed
     from warehouse.vocabulary.configuration import Configuration
 
-__all__ = ["BadInput", "Configuration", "Failed", "Warehouse"]
+__all__ = ["STARTER", "BadInput", "Configuration", "Failed", "Warehouse"]
 
-__getattr__ = exported(
+__getattr__, __dir__ = exported(
     __name__,
     {
         "BadInput": "warehouse.support.errors",
         "Configuration": "warehouse.vocabulary.configuration",
         "Failed": "warehouse.support.errors",
+        "STARTER": "warehouse.store",
         "Warehouse": "warehouse.store",
     },
 )

@@ -16,6 +16,14 @@ def test_every_public_name_is_there_and_documented() -> None:
         assert all(getattr(module, name).__doc__ for name in module.__all__)
 
 
+def test_a_package_lists_its_public_names_and_says_what_each_is() -> None:
+    for module in map(import_module, PACKAGES):
+        assert {*module.__all__} <= {*dir(module)}
+        for name in module.__all__:
+            assert f"`{name}`" in module.__doc__.partition("Example:")[0], (module.__name__, name)
+    assert dir(import_module("recommend")) == sorted(import_module("recommend").__all__)
+
+
 def test_packages_are_imported_without_what_their_names_need() -> None:
     command = (
         f"import sys, {', '.join(PACKAGES)}\n"
