@@ -11,6 +11,7 @@ To a fitted model:
     `HeadstartClassifier`, `HeadstartRegressor`: scikit-learn estimators whose `fit` is the whole search.
     `tune`: the same search on a loaded dataset.
     `Search`, `Budget`: what `tune` searches and how; how many trials or seconds it may take.
+    `Space`: the joint search space of algorithms, as vectors and as configurations.
     `SearchResult`: what `tune` returns: `leaderboard`, `weights`, `model`, `code()`.
 
 Example:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from recommend.recommendation import Recommendation
     from recommend.recommender import recommend
     from recommend.seeds import build_pipeline, read_seeds, write_seeds
+    from recommend.space import Space
 
 __all__ = [
     "Budget",
@@ -43,6 +45,7 @@ __all__ = [
     "Recommendation",
     "Search",
     "SearchResult",
+    "Space",
     "build_pipeline",
     "load_dataset",
     "read_seeds",
@@ -60,6 +63,7 @@ __getattr__, __dir__ = exported(
         "Recommendation": "recommend.recommendation",
         "Search": "recommend.bo.tuning",
         "SearchResult": "recommend.bo.tuning",
+        "Space": "recommend.space",
         "build_pipeline": "recommend.seeds",
         "load_dataset": "ingest.reading.datasets",
         "read_seeds": "recommend.seeds",

@@ -3,6 +3,7 @@
     `Warehouse`: open, query with SQL, write, verify and export a warehouse.
     `STARTER`: directory of the warehouse that comes with Headstart.
     `Configuration`: an algorithm with the values of its hyperparameters.
+    `CLASSIFICATION`, `REGRESSION`: the task types.
     `BadInput`, `Failed`: errors that the caller can mend, and those that the caller can't.
 
 Example:
@@ -24,15 +25,26 @@ if TYPE_CHECKING:
     from warehouse.store import STARTER, Warehouse
     from warehouse.support.errors import BadInput, Failed
     from warehouse.vocabulary.configuration import Configuration
+    from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
-__all__ = ["STARTER", "BadInput", "Configuration", "Failed", "Warehouse"]
+__all__ = [
+    "CLASSIFICATION",
+    "REGRESSION",
+    "STARTER",
+    "BadInput",
+    "Configuration",
+    "Failed",
+    "Warehouse",
+]
 
 __getattr__, __dir__ = exported(
     __name__,
     {
         "BadInput": "warehouse.support.errors",
+        "CLASSIFICATION": "warehouse.vocabulary.task_types",
         "Configuration": "warehouse.vocabulary.configuration",
         "Failed": "warehouse.support.errors",
+        "REGRESSION": "warehouse.vocabulary.task_types",
         "STARTER": "warehouse.store",
         "Warehouse": "warehouse.store",
     },

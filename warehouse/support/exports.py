@@ -1,5 +1,6 @@
 """Public names of a package that are imported when they are asked for."""
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -18,4 +19,4 @@ def exported(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], An
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes[name]), name)
 
-    return get, lambda: sorted(homes)
+    return get, lambda: sorted(sys.modules[package].__all__)
