@@ -5,7 +5,6 @@ Everything happens in `fit`: it is the search of `recommend.bo.tuning`, whose mo
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -23,6 +22,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -64,36 +64,6 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 _OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
 """Attributes that hold the training rows, or facts about them."""
 _NO_ROWS = "no training rows: call fit first (a pickle keeps none)"
-
-
-def _is(kind: type, low: float = -math.inf, high: float = math.inf) -> Callable[[Any], bool]:
-    """Whether a value is a number of this kind from `low` to `high`; truth values are none."""
-    return lambda value: isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
-
-
-def _none_or(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: value is None or fits(value)
-
-
-_ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "time_budget": (
-        lambda seconds: _is(Real, 0, LONGEST_SECONDS)(seconds) and seconds > 0,
-        f"a number of seconds, more than 0 and at most {LONGEST_SECONDS:.0f}",
-    ),
-    "top": (_is(Integral, 1), "a whole number, 1 or more"),
-    "ensemble": (_is(Integral, 0), "a whole number of picks, 0 or more"),
-    "scoring": (_none_or(lambda name: isinstance(name, str)), "a name, or None"),
-    "warehouse": (_none_or(lambda path: isinstance(path, str | Path)), "a directory, or None"),
-    "record": (lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    "split": (_none_or(lambda text: isinstance(text, str)), "time=COLUMN, group=COLUMN, or None"),
-    "n_jobs": (_none_or(lambda jobs: _is(Integral)(jobs) and jobs != 0), "a whole number but 0, or None"),
-    "random_state": (
-        _none_or(lambda seed: isinstance(seed, np.random.RandomState) or _is(Integral, 0, 2**32 - 1)(seed)),
-        "a whole number from 0 to 2**32 - 1, a numpy.random.RandomState, or None",
-    ),
-    "verbose": (lambda value: isinstance(value, Integral | np.bool_), "True or False"),
-}
-"""Parameter -> whether a value of it can be, and what can be, in words."""
 
 
 class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -144,6 +114,24 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     _task_type: ClassVar[TaskType]
     _target_name: ClassVar[str]
     """Name of a target without one."""
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "time_budget": [Interval(Real, 0, LONGEST_SECONDS, closed="right")],
+        "top": [Interval(Integral, 1, None, closed="left")],
+        "ensemble": [Interval(Integral, 0, None, closed="left")],
+        "scoring": [str, None],
+        "warehouse": [str, Path, None],
+        "record": ["boolean"],
+        "split": [str, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "budget": [Interval(Real, 0, LONGEST_SECONDS, closed="right"), None],
+        "measure": [str, None],
+    }
 
     def __init__(
         self,
@@ -297,7 +285,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """
         check_is_fitted(self)
         if not hasattr(self, "_known"):  # it comes out of a pickle, which keeps no rows
-            return self._explanation
+            return str(self._explanation)
         from recommend.reporting.terminal import in_words
 
         is_default = self.scoring is None and self.measure is None
@@ -368,12 +356,12 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         Raises:
             BadInput: a parameter is out of its range.
         """
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise BadOption(one_line(error)) from None
         seconds = self._renamed("time_budget", "budget", USUAL_SECONDS)
         measure = self._renamed("scoring", "measure", None)
-        given = self.get_params(deep=False) | {"time_budget": seconds, "scoring": measure}
-        for name, (fits, words) in _ALLOWED.items():
-            if not fits(given[name]):
-                raise BadOption(f"{name} must be {words}, not {given[name]!r}")
         measures = self._task_type.measures
         if measure is not None and canonical_measure(measure) not in measures:
             raise BadOption(
