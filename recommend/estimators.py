@@ -58,7 +58,7 @@ from warehouse.support import console
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, TooFewRuns, one_line
 from warehouse.support.text import LONGEST_SECONDS, counted
-from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.measures import canonical_measure, measure_title
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
@@ -344,9 +344,10 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             + "</td></tr>"
             for one, weight in self.weights_.items()
         )
-        expected = "unknown" if self.value_ is None else console.short(self.value_)
+        value = "unknown" if self.value_ is None else console.short(self.value_)
+        caption = f"{type(self).__name__}; {measure_title(self.measure_)} to expect: {value}"
         return (
-            f"<table><caption>{type(self).__name__}; {self.measure_} to expect: {expected}</caption>"
+            f"<table><caption>{caption}</caption>"
             f"<tr><th>weight</th><th>algorithm</th><th>hyperparameters</th></tr>{rows}</table>{diagram}"
         )
 

@@ -619,7 +619,7 @@ def test_a_notebook_shows_its_winner_and_the_value_to_expect(
     searching.fit(*of_numbers(300))
     shown = searching._repr_html_()
     assert searching.value_ == searching.search_.value  # type: ignore[union-attr]
-    assert f"HeadstartClassifier; predictive_accuracy to expect: {searching.value_:.4g}" in shown
+    assert f"HeadstartClassifier; accuracy to expect: {searching.value_:.4g}" in shown
     assert f"<td>{max(searching.weights_.values()):.2f}</td><td>Logistic regression</td>" in shown
     assert "sk-estimator" in shown, "scikit-learn's diagram"
     assert len(shown) < 60_000

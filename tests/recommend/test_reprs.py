@@ -7,10 +7,11 @@ import pytest
 
 from ingest import load_dataset
 from recommend import Budget, Search, recommend, tune
-from recommend.verification import Verification
+from recommend.verification import Verification, VerifiedConfiguration
 from tests.recommend.conftest import numbers, prices
 from tests.recommend.verified import say
 from warehouse import Warehouse
+from warehouse.vocabulary.measures import measure_title
 
 MOST = 1000
 """Characters."""
@@ -46,26 +47,18 @@ def test_a_search_says_what_its_model_is_and_what_to_call_next(
         folder=tmp_path / "history",
     )
     first, *members, last = repr(found).splitlines()
-    said = re.fullmatch("SearchResult for mine: 4 trials in .* s; (.*) to expect on new rows: (.*)", first)
+    said = re.fullmatch("SearchResult for mine: 4 trials in .*; (.*) to expect on new rows: (.*)", first)
     assert said is not None
-    assert said[1] == found.measure
+    assert said[1] == measure_title(found.measure)
     assert float(said[2]) == pytest.approx(found.value, rel=1e-3)
-    assert [float(member.split()[0]) for member in members] == [
+    assert [float(member.split()[0]) for member in members[:3]] == [
         pytest.approx(weight, abs=0.005) for weight in [*found.weights.values()][:3]
     ]
     for name in re.findall(r"\.([a-z_]+)", last):
         assert hasattr(found, name)
-    for part in (found, found.model, found.best):
+    assert found.best is not None
+    tried = VerifiedConfiguration(found.best, "its setup", recommended=1, is_default=False)
+    verification = Verification(found, [tried], None)
+    assert repr(verification).startswith("Verification of mine: 1 trial, the best: ")
+    for part in (found, found.model, found.best, tried, verification):
         assert len(repr(part)) < MOST
-
-
-def test_a_verification_says_how_many_trials_it_has(
-    small_world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    say(monkeypatch, lambda one: 0.9 if one.algorithm == "logistic_regression" else 0.6)
-    dataset = load_dataset(numbers(900), name="mine")
-    found = recommend(dataset, warehouse=Warehouse.open(small_world), verify=3.0, jobs=1).verification
-    assert isinstance(found, Verification)
-    count = len(found.configurations)
-    assert repr(found).startswith(f"Verification of mine: {count} trials, the best: Logistic regression\n")
-    assert len(repr(found.configurations[0])) < MOST

@@ -21,6 +21,7 @@ from warehouse.support.console import duration
 from warehouse.support.errors import TooFewRuns
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import measure_title
 
 _SHOWN, _LONGEST = 3, 60  # members, and characters of a name, in a `repr`
 
@@ -56,13 +57,14 @@ class SearchResult:
 
     def __repr__(self) -> str:
         """The model with its expected value, and what to look at next."""
-        value = None if self.value is None else target_kind(self.dataset).measured(self.value)
+        value = "unknown" if self.value is None else target_kind(self.dataset).measured(self.value)
+        trials = f"{counted(len(self.trials), 'trials')} in {duration(self.seconds)}"
         members = [f"  {weight:.2f} {get_flow(one.algorithm).title}" for one, weight in self.weights.items()]
         more = len(members) - _SHOWN
         return "\n".join(
             [
-                f"SearchResult for {self.dataset.name[:_LONGEST]}: {counted(len(self.trials), 'trials')} in "
-                f"{duration(self.seconds)}; {self.measure} to expect on new rows: {value or 'unknown'}",
+                f"SearchResult for {self.dataset.name[:_LONGEST]}: {trials}; "
+                f"{measure_title(self.measure)} to expect on new rows: {value}",
                 *members[:_SHOWN],
                 *([f"  ... and {counted(more, 'members')} more"] if more > 0 else []),
                 "Next: .leaderboard, .weights, .model, .remarks, .code()",
