@@ -262,7 +262,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         verification = None
         if self.search_ is not None:
             verification = verification_of(self.search_, known, candidates, head_of(known, candidates))
-        return recommended(known, candidates, self.top, verification=verification)
+        return recommended(known, candidates, self.top, verification=verification, explain=True)
 
     def _averaged(self, X: Any, predict: Callable[[Any, pd.DataFrame], Floats]) -> Floats:
         """(n, k) weighted averages of what each pipeline predicts."""
@@ -278,7 +278,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """What pipelines are fitted to, (n,); the same as a dataset's target, and as the user gave it."""
 
     def explain(self) -> str:
-        """The recommendation after the trials, with its reasons, as `recommend` prints it.
+        """The trials, and the recommendation after them with its reasons and the meaning of its columns.
 
         Raises:
             NotFittedError: it is not fitted.
@@ -289,7 +289,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         from recommend.reporting.terminal import in_words
 
         is_default = self.scoring is None and self.measure is None
-        return in_words(self.recommendation_, is_default_measure=is_default, details=False)
+        return in_words(self.recommendation_, is_default_measure=is_default, why=True, legend=True)
 
     def code(self) -> str:
         """Python source that cross-validates, fits, saves and predicts with what was fitted here.

@@ -674,7 +674,9 @@ def test_what_was_fitted_is_a_script_without_our_packages(
 def test_it_explains_what_recommend_says(kind: Kind, estimator: Estimator) -> None:
     text = estimator.fit(*kind.rows(900)).explain()
     is_regressor = kind.estimator is HeadstartRegressor
-    assert text.startswith(f"frame: 900 rows, {'a number from' if is_regressor else '2 classes'}")
+    assert text.startswith("frame: 900 rows, 2 features (2 numeric)\n")
+    assert f"because it was given: {'a number from' if is_regressor else '2 classes'}" in text
+    assert "than an average configuration" in " ".join(text.split()), "the sentences of --explain"
     assert not (is_regressor and re.search("class|probabilit", text))
     assert "Decision tree" in text
     with pytest.raises(NotFittedError):
