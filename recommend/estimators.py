@@ -178,6 +178,12 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             BadInput: a parameter that can't be, or no column to learn from.
             KeyboardInterrupt: the user ended it; nothing that it began goes on.
         """
+        with console.progress(quiet=not self.verbose) as show:
+            show("describing the dataset")
+            return self._fit(X, y, sample_weight, show)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, show: Callable[[str], None]) -> Self:
+        """`fit`; `show` is told how far it is."""
         began = time.monotonic()
         seconds, measure = self._checked_parameters()
         deadline = Deadline(seconds, began)
@@ -231,19 +237,19 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         )
         self.search_: SearchResult | None = None
         if may_search:
-            with console.progress(quiet=not self.verbose) as show:
-                self.search_ = search_task(
-                    self._known.task,
-                    self._known,
-                    self._candidates,
-                    search,
-                    Budget(seconds=seconds),
-                    firsts=firsts,
-                    fit=fit,
-                    deadline=deadline,
-                    jobs=effective_n_jobs(self.n_jobs),
-                    report=lambda progress: show(progress.line()),
-                )
+            show(f"fitting the first recommendation, {console.duration(deadline.left())} left")
+            self.search_ = search_task(
+                self._known.task,
+                self._known,
+                self._candidates,
+                search,
+                Budget(seconds=seconds),
+                firsts=firsts,
+                fit=fit,
+                deadline=deadline,
+                jobs=effective_n_jobs(self.n_jobs),
+                report=lambda progress: show(progress.line()),
+            )
             if self.search_.interrupted:
                 raise KeyboardInterrupt
         self.value_ = None if self.search_ is None else self.search_.value
@@ -379,7 +385,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             return value
         if value != default:
             raise BadOption(f"{earlier} is the earlier name of {name}; set {name} alone")
-        warnings.warn(f"{earlier} is called {name} now; the old name will go", FutureWarning, stacklevel=4)
+        warnings.warn(f"{earlier} is called {name} now; the old name will go", FutureWarning, stacklevel=5)
         return old
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
