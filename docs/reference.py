@@ -40,7 +40,7 @@ PROGRAMS: Mapping[str, str] = {
     "metalearners": "metalearners.cli",
 }
 """Program -> module of its command line."""
-PACKAGES = ("recommend", "ingest", "warehouse", "metalearners")
+PACKAGES = ("recommend", "ingest", "warehouse", "metalearners", "metalearners.evaluation")
 """Packages in the order in which they are shown; a name that two of them export is shown under the first."""
 
 _MARKER = re.compile(r"^\{\{ (?P<name>[\w-]+)(?: (?P<argument>\S+))? \}\}$", re.MULTILINE)

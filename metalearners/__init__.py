@@ -1,7 +1,16 @@
 """Meta-learners: models of the performance of configurations on datasets, learned from runs.
 
-`LEARNERS` is the list of them. The classes are imported when one is asked for, which keeps importing this
-package free of cost.
+    `LEARNERS`, `DEFAULT_LEARNER`: the names of the meta-learners, and the one that `recommend` uses.
+    `new_learner`: a learner by its name, whose `fit` learns from runs and returns a model.
+    `canonical_learner`: the present name of a learner that is given by an earlier one.
+    `trained_model`: the model of a warehouse, trained once and then read.
+    `Observations`: trials on a dataset, which a model is conditioned on.
+    `runs_on`, `without_datasets`: the runs on one dataset; those on all but some.
+    `standard_scores`: values, standardized within each dataset.
+
+`metalearners.evaluation` says how good learners are, and what matters in the runs.
+
+The classes are imported when one is asked for, which keeps importing this package free of cost.
 
 Example:
     >>> from metalearners import new_learner
@@ -21,11 +30,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from warehouse.support.errors import UnknownName
+from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
+    from metalearners.encoding.scores import standard_scores
+    from metalearners.encoding.training_data import runs_on, without_datasets
     from metalearners.learners.base import MetaLearner
+    from metalearners.model_store import trained_model
+    from metalearners.predictions import Observations
 
-__all__ = ["DEFAULT_LEARNER", "LEARNERS", "canonical_learner", "new_learner"]
+__all__ = [
+    "DEFAULT_LEARNER",
+    "LEARNERS",
+    "Observations",
+    "canonical_learner",
+    "new_learner",
+    "runs_on",
+    "standard_scores",
+    "trained_model",
+    "without_datasets",
+]
+
+__getattr__, __dir__ = exported(
+    __name__,
+    {
+        "Observations": "metalearners.predictions",
+        "runs_on": "metalearners.encoding.training_data",
+        "standard_scores": "metalearners.encoding.scores",
+        "trained_model": "metalearners.model_store",
+        "without_datasets": "metalearners.encoding.training_data",
+    },
+)
 
 LEARNERS = {
     "functional-pca": "metalearners.learners.functional_pca:FunctionalPCALearner",

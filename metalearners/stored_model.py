@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -80,12 +80,12 @@ class StoredModel:
     """A model with its origin."""
 
     origin: ModelOrigin
-    fitted: Model
-    runs_on: Mapping[str, int]
+    fitted: Model = field(repr=False)
+    runs_on: Mapping[str, int] = field(repr=False)
     """Dataset -> number of its runs that it was trained on."""
     path: Path | None = None
     """Its folder; None if it is not stored."""
-    figures: Mapping[str, Any] | None = None
+    figures: Mapping[str, Any] | None = field(default=None, repr=False)
     """Figures of its evaluation on left-out datasets (`FIGURES`); None if not evaluated."""
     updated_from: str | None = None
     """Name of the model that its training went on from; None = it was trained from the start."""

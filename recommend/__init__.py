@@ -1,5 +1,19 @@
 """Recommendations for a dataset, and a search that starts with them.
 
+From a file or a data frame to a ranking:
+    `load_dataset`: read a file, `openml:ID` or a data frame, and tell what its columns are.
+    `recommend`: rank configurations for a dataset; with `verify=SECONDS`, try the first ones on it.
+    `Recommendation`: what `recommend` returns: `configurations`, `code(rank)`, `document()`, `ranges()`.
+    `build_pipeline`: the unfitted scikit-learn pipeline of a recommended configuration.
+    `read_seeds`, `write_seeds`: a recommendation as a JSON file.
+
+To a fitted model:
+    `HeadstartClassifier`, `HeadstartRegressor`: scikit-learn estimators whose `fit` is the whole search.
+    `tune`: the same search on a loaded dataset.
+    `Search`, `Budget`: what `tune` searches and how; how many trials or seconds it may take.
+    `Space`: the joint search space of algorithms, as vectors and as configurations.
+    `SearchResult`: what `tune` returns: `leaderboard`, `weights`, `model`, `code()`.
+
 Example:
     >>> from recommend import build_pipeline, load_dataset, recommend
     >>> dataset = load_dataset("recommend/examples/subscribers.csv")
@@ -17,11 +31,12 @@ from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
     from ingest.reading.datasets import load_dataset
-    from recommend.bo.tuning import Budget, Search, tune
+    from recommend.bo.tuning import Budget, Search, SearchResult, tune
     from recommend.estimators import HeadstartClassifier, HeadstartRegressor
     from recommend.recommendation import Recommendation
     from recommend.recommender import recommend
     from recommend.seeds import build_pipeline, read_seeds, write_seeds
+    from recommend.space import Space
 
 __all__ = [
     "Budget",
@@ -29,6 +44,8 @@ __all__ = [
     "HeadstartRegressor",
     "Recommendation",
     "Search",
+    "SearchResult",
+    "Space",
     "build_pipeline",
     "load_dataset",
     "read_seeds",
@@ -37,7 +54,7 @@ __all__ = [
     "write_seeds",
 ]
 
-__getattr__ = exported(
+__getattr__, __dir__ = exported(
     __name__,
     {
         "Budget": "recommend.bo.tuning",
@@ -45,6 +62,8 @@ __getattr__ = exported(
         "HeadstartRegressor": "recommend.estimators",
         "Recommendation": "recommend.recommendation",
         "Search": "recommend.bo.tuning",
+        "SearchResult": "recommend.bo.tuning",
+        "Space": "recommend.space",
         "build_pipeline": "recommend.seeds",
         "load_dataset": "ingest.reading.datasets",
         "read_seeds": "recommend.seeds",

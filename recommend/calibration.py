@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows import get_flow
+from ingest.flows.row_weights import fit_weighted
 from ingest.reading.column_types.roles import Role
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -41,16 +42,19 @@ def fit_pipeline(
     outcomes: Positions | Floats,
     roles: Mapping[str, Role],
     seed: int,
+    weights: Floats | None = None,
 ) -> Any:
     """A fitted pipeline of a configuration, `with_probabilities`; it warns of nothing, as in trials.
 
     Args:
         rows: positions of the rows to fit it on; None = all.
         outcomes: (n,) class codes, or numbers.
+        weights: (n,) weights of the rows; None = all count the same.
     """
     if rows is not None:
         features, outcomes = features.iloc[rows], outcomes[rows]
+        weights = None if weights is None else weights[rows]
     pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, roles, seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return with_probabilities(pipeline).fit(features, outcomes)
+        return fit_weighted(with_probabilities(pipeline), features, outcomes, weights)

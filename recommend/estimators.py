@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from html import escape
 from multiprocessing import current_process
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,8 +22,16 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
+from ingest.flows import get_flow
+from ingest.flows.row_weights import takes_weights
 from ingest.reading.column_types.columns import label
 from ingest.reading.datasets import Dataset
 from ingest.reading.new_rows import Columns
@@ -32,11 +42,11 @@ from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.search import search_task
-from recommend.bo.tuning.settings import PICKS, Budget, Search
+from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, Budget, Search
 from recommend.bo.tuning.setup import Firsts, first_configurations
 from recommend.calibration import fit_pipeline
 from recommend.labels import labels_of, numbers_of, target_name
-from recommend.ranking.candidates import find_candidates
+from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.task import RankingTask, describe_task
@@ -44,14 +54,16 @@ from recommend.recommendation import Recommendation
 from recommend.recommender import recommended
 from recommend.verification import head_of, verification_of
 from warehouse.store import STARTER, Warehouse
+from warehouse.support import console
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadOption, Failed, one_line
+from warehouse.support.errors import BadOption, Failed, TooFewRuns, one_line
 from warehouse.support.text import LONGEST_SECONDS, counted
-from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.measures import canonical_measure, measure_title
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
 """Attributes that hold the training rows, or facts about them."""
+_NO_ROWS = "no training rows: call fit first (a pickle keeps none)"
 
 
 class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -63,13 +75,14 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     categories. Infinite numbers count as missing.
 
     Args:
-        budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they suffice
-            for nothing else, a quick configuration is fitted on few rows.
+        time_budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they
+            suffice for nothing else, a quick configuration is fitted on few rows.
         top: number of configurations of `recommendation_`.
         ensemble: picks of the ensemble (Caruana et al. 2004), whose predictions are averaged; 0 = the best
             configuration alone.
-        measure: what to be good at, a name or an alias of `warehouse.vocabulary.measures`; None = that of
-            `recommend` for such a target.
+        scoring: what to be good at: a name of scikit-learn, such as "roc_auc", "neg_log_loss" or
+            "neg_root_mean_squared_error", or of `warehouse.vocabulary.measures`; None = that of `recommend`
+            for such a target. "f1" is the F1 of the classes, weighted by class size.
         warehouse: directory of the warehouse to learn from; None = the bundled starter, so that the same rows
             give the same start whatever was recorded before. The first use of one that has no trained model
             takes half a minute more.
@@ -78,6 +91,10 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             test on later rows, or on rows of other groups. A group is not learned from.
         n_jobs: fits at the same time; None = 1, -1 = one a processor.
         random_state: seed of the search and of what is fitted.
+        verbose: whether `fit` shows a line of progress on stderr: one that changes, at a terminal and in a
+            notebook, else one a minute.
+        budget: the earlier name of `time_budget`, which still works with a `FutureWarning`.
+        measure: the earlier name of `scoring`, likewise.
 
     Attributes:
         n_features_in_: number of columns.
@@ -87,6 +104,9 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             out, too.
         best_configuration_: the configuration with the largest weight.
         weights_: configuration -> its weight in the average, with sum 1, the largest first.
+        measure_: our name of what was searched for.
+        value_: its value to expect on new rows, estimated on rows that the choice has not seen; a loss is
+            positive, whatever `scoring` calls it. None = unknown.
         pipelines_: fitted pipelines, in the order of `weights_`. Where there was no time for all rows, they
             are fitted on as many as there was time for (`search_.remarks`).
     """
@@ -94,33 +114,55 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     _task_type: ClassVar[TaskType]
     _target_name: ClassVar[str]
     """Name of a target without one."""
-    _in_place_of_weights: ClassVar[str]
-    """What to do in place of weighting rows."""
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "time_budget": [Interval(Real, 0, LONGEST_SECONDS, closed="right")],
+        "top": [Interval(Integral, 1, None, closed="left")],
+        "ensemble": [Interval(Integral, 0, None, closed="left")],
+        "scoring": [str, None],
+        "warehouse": [str, Path, None],
+        "record": ["boolean"],
+        "split": [str, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "budget": [Interval(Real, 0, LONGEST_SECONDS, closed="right"), None],
+        "measure": [str, None],
+    }
 
     def __init__(
         self,
-        budget: float = 60.0,
+        time_budget: float = USUAL_SECONDS,
         top: int = 3,
         *,
         ensemble: int = PICKS,
-        measure: str | None = None,
+        scoring: str | None = None,
         warehouse: str | Path | None = None,
         record: bool = False,
         split: str | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        budget: float | None = None,
+        measure: str | None = None,
     ) -> None:
-        self.budget = budget
+        self.time_budget = time_budget
         self.top = top
         self.ensemble = ensemble
-        self.measure = measure
+        self.scoring = scoring
         self.warehouse = warehouse
         self.record = record
         self.split = split
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.budget = budget
+        self.measure = measure
 
-    def fit(self, X: Any, y: Any, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find a configuration for these rows, and fit it on all of them.
 
         Rows of `X` and `y` belong together by their position, whatever their indexes say.
@@ -128,21 +170,36 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         Args:
             X: (n, columns) data frame (of pandas, polars, pyarrow, ...) or array.
             y: (n,) labels of the classes, or numbers.
-            unknown: refused, and so are weights of rows (`sample_weight`).
+            sample_weight: (n,) weights of the rows, in the trials' fits and those of the model; algorithms
+                that can't weight rows are left out. Trials are tested on rows that count the same, as those
+                of scikit-learn's searches. None = all rows count the same.
 
         Raises:
             BadInput: a parameter that can't be, or no column to learn from.
             KeyboardInterrupt: the user ended it; nothing that it began goes on.
         """
-        deadline = Deadline(self.budget, time.monotonic())
-        self._check_parameters()
-        _refuse_fit_parameters(unknown, self._in_place_of_weights)
+        with console.progress(quiet=not self.verbose) as show:
+            show("describing the dataset")
+            return self._fit(X, y, sample_weight, show)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, show: Callable[[str], None]) -> Self:
+        """`fit`; `show` is told how far it is."""
+        began = time.monotonic()
+        seconds, measure = self._checked_parameters()
+        deadline = Deadline(seconds, began)
         validate_data(self, frame_of(X), y, skip_check_array=True)  # which refuses to do without y
         # Daemons, such as workers of multiprocessing's pools, may not have children.
         may_search = not current_process().daemon
         if may_search:
             start_server()  # takes seconds, beside the recommendation
         frame = self._frame(X, reset=True)
+        weights = None
+        if sample_weight is not None:
+            if self.record:
+                raise BadOption(
+                    "record=True and sample_weight exclude each other: recorded runs have no weights"
+                )
+            weights = _check_sample_weight(sample_weight, frame, dtype=np.float64, ensure_non_negative=True)
         self._columns, features = Columns.read_first(frame)
         name = target_name(y, [*self._columns.roles], self._target_name)
         outcomes, target, shown = self._target(y, len(frame), name)
@@ -155,35 +212,47 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             target_choice=f"{name!r} is the target because it was given",
             note=None,
             source="data frame",
+            weights=weights,
         )
         if self.split is not None:
             dataset = dataset.split_by(self.split)
             self._columns = replace(self._columns, roles=dataset.roles)
         self.__dict__.pop("recommendation_", None)
-        self._known = gather(self._task(dataset))
+        self._known = gather(self._task(dataset, measure))
         self._candidates = find_candidates(self._known)
+        if weights is not None:
+            self._candidates = _with_weights(self._candidates)
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         flows = tuple(dict.fromkeys(one.algorithm for one in self._candidates.configurations))
-        search = Search(flows, self._known.task.asked, ensemble=self.ensemble, seed=self._seed)
+        self.measure_ = self._known.task.asked
+        search = Search(flows, self.measure_, ensemble=self.ensemble, seed=self._seed)
         firsts = first_configurations(search, self._known, self._candidates, deadline.left())
         fit = partial(
-            fit_pipeline, features=features, outcomes=outcomes, roles=self._columns.roles, seed=self._seed
+            fit_pipeline,
+            features=features,
+            outcomes=outcomes,
+            roles=self._columns.roles,
+            seed=self._seed,
+            weights=weights,
         )
         self.search_: SearchResult | None = None
         if may_search:
+            show(f"fitting the first recommendation, {console.duration(deadline.left())} left")
             self.search_ = search_task(
                 self._known.task,
                 self._known,
                 self._candidates,
                 search,
-                Budget(seconds=self.budget),
+                Budget(seconds=seconds),
                 firsts=firsts,
                 fit=fit,
                 deadline=deadline,
                 jobs=effective_n_jobs(self.n_jobs),
+                report=lambda progress: show(progress.line()),
             )
             if self.search_.interrupted:
                 raise KeyboardInterrupt
+        self.value_ = None if self.search_ is None else self.search_.value
         self._take(_fitted_here(firsts, fit) if self.search_ is None else self.search_.model)
         if self.record and self.search_ is not None:
             from recommend.bo.tuning.artifacts import record
@@ -194,12 +263,12 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     @cached_property
     def recommendation_(self) -> Recommendation:
         """What is recommended after the trials of `fit`."""
-        check_is_fitted(self, "_known", msg="no recommendation: call fit first (a pickle keeps none)")
+        check_is_fitted(self, "_known", msg=_NO_ROWS)
         known, candidates = self._known, self._candidates
         verification = None
         if self.search_ is not None:
             verification = verification_of(self.search_, known, candidates, head_of(known, candidates))
-        return recommended(known, candidates, self.top, verification=verification)
+        return recommended(known, candidates, self.top, verification=verification, explain=True)
 
     def _averaged(self, X: Any, predict: Callable[[Any, pd.DataFrame], Floats]) -> Floats:
         """(n, k) weighted averages of what each pipeline predicts."""
@@ -215,14 +284,18 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """What pipelines are fitted to, (n,); the same as a dataset's target, and as the user gave it."""
 
     def explain(self) -> str:
-        """The recommendation after the trials, with its reasons, as `recommend` prints it.
+        """The trials, and the recommendation after them with its reasons and the meaning of its columns.
 
         Raises:
-            NotFittedError: it is not fitted, or comes out of a pickle.
+            NotFittedError: it is not fitted.
         """
+        check_is_fitted(self)
+        if not hasattr(self, "_known"):  # it comes out of a pickle, which keeps no rows
+            return str(self._explanation)
         from recommend.reporting.terminal import in_words
 
-        return in_words(self.recommendation_, is_default_measure=self.measure is None, details=False)
+        is_default = self.scoring is None and self.measure is None
+        return in_words(self.recommendation_, is_default_measure=is_default, why=True, legend=True)
 
     def code(self) -> str:
         """Python source that cross-validates, fits, saves and predicts with what was fitted here.
@@ -232,18 +305,20 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
         Raises:
             NotFittedError: it is not fitted, or comes out of a pickle.
-            BadInput: pandas alone can't read a CSV file of the rows as they were taken here, or a classifier
-                that gives no probabilities is fitted on balanced classes.
+            BadInput: pandas alone can't read a CSV file of the rows as they were taken here, a classifier
+                that gives no probabilities is fitted on balanced classes, or rows have weights.
         """
-        check_is_fitted(self, "_known", msg="no training rows: call fit first (a pickle keeps none)")
+        check_is_fitted(self, "_known", msg=_NO_ROWS)
+        if self._known.task.dataset.weights is not None:
+            raise BadOption("a script can't weight rows; fit without sample_weight to have one")
         from recommend.code import Origin, model_script
 
         model = self._known.model
-        value = None if self.search_ is None else self.search_.value
         trials = 0 if self.search_ is None else len(self.search_.trials)
         shares = ", ".join(f"{weight:.2f}" for weight in self.weights_.values())
-        measure, dataset = self._known.task.asked, self._known.task.dataset
-        expected = "" if value is None else f" Expected {measure}: {target_kind(dataset).measured(value)}."
+        measure, dataset = self.measure_, self._known.task.dataset
+        value = None if self.value_ is None else target_kind(dataset).measured(self.value_)
+        expected = "" if value is None else f" Expected {measure}: {value}."
         origin = Origin(
             choice=f"Chosen by Headstart's {type(self).__name__}, after {counted(trials, 'trials')} on the "
             f"data and {counted(model.runs, 'runs')} on {counted(model.datasets, 'datasets')}.",
@@ -258,26 +333,60 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fitted pipelines, without the training rows."""
+        """The fitted pipelines and the explanation, without the training rows."""
         state: dict[str, Any] = super().__getstate__()
+        if "_known" in state:
+            state = {**state, "_explanation": self.explain()}
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
-    def _check_parameters(self) -> None:
-        if not 0 < self.budget <= LONGEST_SECONDS:
-            raise BadOption(
-                f"budget must be more than 0 seconds and at most {LONGEST_SECONDS:.0f}, not {self.budget}"
-            )
-        if self.top < 1:
-            raise BadOption(f"top must be 1 or more, not {self.top}")
-        if self.ensemble < 0:
-            raise BadOption(f"ensemble must be 0 or more picks, not {self.ensemble}")
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram; of a fitted one below its configurations and the value to expect."""
+        diagram: str = super()._html_repr()
+        if not hasattr(self, "weights_"):
+            return diagram
+        rows = "".join(
+            f"<tr><td>{weight:.2f}</td><td>{escape(get_flow(one.algorithm).title)}</td><td>"
+            + escape(", ".join(f"{name}={console.short(value)}" for name, value in one.values.items()))
+            + "</td></tr>"
+            for one, weight in self.weights_.items()
+        )
+        value = "unknown" if self.value_ is None else console.short(self.value_)
+        caption = f"{type(self).__name__}; {measure_title(self.measure_)} to expect: {value}"
+        return (
+            f"<table><caption>{caption}</caption>"
+            f"<tr><th>weight</th><th>algorithm</th><th>hyperparameters</th></tr>{rows}</table>{diagram}"
+        )
+
+    def _checked_parameters(self) -> tuple[float, str | None]:
+        """The seconds of `fit` and the name of the measure.
+
+        Raises:
+            BadInput: a parameter is out of its range.
+        """
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise BadOption(one_line(error)) from None
+        seconds = self._renamed("time_budget", "budget", USUAL_SECONDS)
+        measure = self._renamed("scoring", "measure", None)
         measures = self._task_type.measures
-        if self.measure is not None and (measure := canonical_measure(self.measure)) not in measures:
+        if measure is not None and canonical_measure(measure) not in measures:
             raise BadOption(
-                f"measure {measure!r} can't be used to select a model; use one of {', '.join(measures)}"
+                f"scoring {measure!r} can't be used to select a model; use one of {', '.join(measures)}"
             )
         if self.record:
             Warehouse.check_writable(self.warehouse)
+        return seconds, measure
+
+    def _renamed(self, name: str, earlier: str, default: Any) -> Any:
+        """The value of a parameter that may be given under its earlier name."""
+        value, old = getattr(self, name), getattr(self, earlier)
+        if old is None:
+            return value
+        if value != default:
+            raise BadOption(f"{earlier} is the earlier name of {name}; set {name} alone")
+        warnings.warn(f"{earlier} is called {name} now; the old name will go", FutureWarning, stacklevel=5)
+        return old
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """The rows as a data frame, with as many columns and the same names as before unless `reset`."""
@@ -288,9 +397,9 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])]).infer_objects()
 
-    def _task(self, dataset: Dataset) -> RankingTask:
+    def _task(self, dataset: Dataset, measure: str | None) -> RankingTask:
         warehouse = Warehouse.open(STARTER if self.warehouse is None else self.warehouse)
-        measure = self.measure or target_kind(dataset).default_measure(warehouse)
+        measure = measure or target_kind(dataset).default_measure(warehouse)
         return describe_task(dataset, warehouse=warehouse, measure=measure, leave_out=False)
 
     def _take(self, model: Model | None) -> None:
@@ -313,14 +422,13 @@ class HeadstartClassifier(ClassifierMixin, HeadstartEstimator):  # type: ignore[
     Example:
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> classifier = HeadstartClassifier(budget=1, random_state=0).fit(X, y)
+        >>> classifier = HeadstartClassifier(time_budget=1, random_state=0).fit(X, y)
         >>> bool(classifier.score(X, y) > 0.9)
         True
     """
 
     _task_type = CLASSIFICATION
     _target_name = "class"
-    _in_place_of_weights = "leave it out, and set measure='balanced_accuracy' if classes should count equally"
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the most probable class of each row."""
@@ -331,6 +439,11 @@ class HeadstartClassifier(ClassifierMixin, HeadstartEstimator):  # type: ignore[
     def predict_proba(self, X: Any) -> Floats:
         """(n, k) probability of each of `classes_`."""
         return self._averaged(X, lambda pipeline, rows: pipeline.predict_proba(rows))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """(n, k) natural logarithm of the probability of each of `classes_`; -inf where it is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _target(self, y: Any, n: int, name: str) -> tuple[Positions, pd.Series, pd.Series]:
         y = labels_of(y)
@@ -354,14 +467,13 @@ class HeadstartRegressor(RegressorMixin, HeadstartEstimator):  # type: ignore[mi
     Example:
         >>> from sklearn.datasets import load_diabetes
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> regressor = HeadstartRegressor(budget=1, random_state=0).fit(X, y)
+        >>> regressor = HeadstartRegressor(time_budget=1, random_state=0).fit(X, y)
         >>> bool(regressor.score(X, y) > 0.3)
         True
     """
 
     _task_type = REGRESSION
     _target_name = "target"
-    _in_place_of_weights = "leave it out"
 
     def predict(self, X: Any) -> Floats:
         """(n,) the number that is predicted for each row."""
@@ -390,12 +502,13 @@ def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
     raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure
 
 
-def _refuse_fit_parameters(unknown: dict[str, Any], in_place_of_weights: str) -> None:
-    given = [name for name, value in unknown.items() if value is not None]
-    if "sample_weight" in given:
-        raise TypeError(
-            "sample_weight is not supported, since configurations are learned from runs with equal weights; "
-            f"{in_place_of_weights}"
-        )
-    if given:
-        raise TypeError(f"fit takes X and y, not {', '.join(given)}")
+def _with_weights(candidates: Candidates) -> Candidates:
+    """The candidates of algorithms that can weight rows.
+
+    Raises:
+        TooFewRuns: there is none.
+    """
+    kept = [takes_weights(one.algorithm) for one in candidates.configurations]
+    if not any(kept):
+        raise TooFewRuns("no algorithm of the warehouse can weight rows: fit without sample_weight")
+    return candidates.take(np.flatnonzero(kept))

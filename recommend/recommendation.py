@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from recommend.ranges import FlowRanges
     from recommend.verification import Verification
 
+_SHOWN, _LONGEST = 3, 60  # configurations, and characters of a name, in a `repr`
+
 
 @dataclass(frozen=True)
 class WarehouseVersion:
@@ -98,6 +100,23 @@ class Recommendation:
         from recommend.reporting.page import ranking_fragment
 
         return ranking_fragment(self)
+
+    def __repr__(self) -> str:
+        """The first configurations with their expected values, and what to call next."""
+        shown = self.configurations[:_SHOWN]
+        more = len(self.configurations) - len(shown)
+        return "\n".join(
+            [
+                f"Recommendation for {self.dataset.name[:_LONGEST]}: {len(self.configurations)} of "
+                f"{counted(self.candidates, 'configurations')}, the first to try:",
+                *(
+                    f"  {item.rank}. {item.flow.title[:_LONGEST]}. {self.expected_of(item.configuration)}"
+                    for item in shown
+                ),
+                *([f"  ... and {more} more"] if more else []),
+                "Next: .configurations, .code(rank), .average_code(), .ranges(), .document()",
+            ]
+        )
 
     @property
     def of_others(self) -> list[SearchedFlow]:

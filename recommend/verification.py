@@ -34,6 +34,7 @@ from recommend.ranking.choice import forecast
 from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
 from recommend.ranking.fit_cost import worthwhile
 from recommend.ranking.knowledge import Knowledge
+from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 
 HEAD = 8
@@ -65,6 +66,16 @@ class Verification:
     """The best first, those without a value last."""
     trials: OwnTrials | None
     """The dataset's runs after it, earlier runs included."""
+
+    def __repr__(self) -> str:
+        best, trials = self.search.best, counted(len(self.configurations), "trials")
+        found = (
+            "none succeeded" if best is None else f"the best: {get_flow(best.configuration.algorithm).title}"
+        )
+        return (
+            f"Verification of {self.search.dataset.name[:60]}: {trials}, {found}\n"
+            "Next: .configurations, .search, .document()"
+        )
 
     @property
     def resampling(self) -> Resampling:

@@ -1,5 +1,11 @@
 """Runs, configurations, datasets and meta-features in versioned tables.
 
+    `Warehouse`: open, query with SQL, write, verify and export a warehouse.
+    `STARTER`: directory of the warehouse that comes with Headstart.
+    `Configuration`: an algorithm with the values of its hyperparameters.
+    `CLASSIFICATION`, `REGRESSION`: the task types.
+    `BadInput`, `Failed`: errors that the caller can mend, and those that the caller can't.
+
 Example:
     >>> from warehouse import Warehouse
     >>> starter = Warehouse.open(None)
@@ -16,18 +22,30 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from warehouse.store import Warehouse
+    from warehouse.store import STARTER, Warehouse
     from warehouse.support.errors import BadInput, Failed
     from warehouse.vocabulary.configuration import Configuration
+    from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
-__all__ = ["BadInput", "Configuration", "Failed", "Warehouse"]
+__all__ = [
+    "CLASSIFICATION",
+    "REGRESSION",
+    "STARTER",
+    "BadInput",
+    "Configuration",
+    "Failed",
+    "Warehouse",
+]
 
-__getattr__ = exported(
+__getattr__, __dir__ = exported(
     __name__,
     {
         "BadInput": "warehouse.support.errors",
+        "CLASSIFICATION": "warehouse.vocabulary.task_types",
         "Configuration": "warehouse.vocabulary.configuration",
         "Failed": "warehouse.support.errors",
+        "REGRESSION": "warehouse.vocabulary.task_types",
+        "STARTER": "warehouse.store",
         "Warehouse": "warehouse.store",
     },
 )

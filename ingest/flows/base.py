@@ -51,7 +51,7 @@ class Make:
         return None if self.values["class_weight"] == "none" else str(self.values["class_weight"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Flow(SearchedFlow):
     """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
 

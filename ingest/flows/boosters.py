@@ -120,13 +120,15 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
         )
         self.balanced = balanced
 
-    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
-        """Fit on the rows of `X`, (n, columns), and their classes `y`, (n,)."""
+    def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
+        """Fit on the rows of `X`, (n, columns), with their classes `y` and weights, (n,) each."""
         from sklearn.utils.class_weight import compute_sample_weight
 
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        weights = compute_sample_weight("balanced", codes) if self.balanced else None
-        self._fit_model(_Rows(X, codes, weights), codes)
+        if self.balanced:
+            balance = compute_sample_weight("balanced", codes)
+            sample_weight = balance if sample_weight is None else balance * sample_weight
+        self._fit_model(_Rows(X, codes, sample_weight), codes)
         return self
 
     def predict_proba(self, X: Floats) -> Floats:
@@ -178,11 +180,11 @@ class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
         )
         self.loss = loss
 
-    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
-        """Fit on the rows of `X`, (n, columns), and their numbers `y`, (n,)."""
+    def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
+        """Fit on the rows of `X`, (n, columns), with their numbers `y` and weights, (n,) each."""
         target = np.asarray(y, dtype=float)
         self.scale_ = target.std()
-        self._fit_model(_Rows(X, target, None), np.zeros(len(target), dtype=np.intp))
+        self._fit_model(_Rows(X, target, sample_weight), np.zeros(len(target), dtype=np.intp))
         return self
 
     def predict(self, X: Floats) -> Floats:

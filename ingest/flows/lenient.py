@@ -25,12 +25,12 @@ class Lenient(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
     def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
-        """Fit on the rows of `X`, (n, columns), and their classes or numbers `y`, (n,)."""
+    def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
+        """Fit on the rows of `X`, (n, columns), with their classes or numbers `y` and weights, (n,) each."""
         self.estimator_ = self.adapted(y)
         if (empty := np.isnan(X).all(axis=0)).any():
             X = np.where(empty, 0.0, X)
-        self.estimator_.fit(X, y)
+        self.estimator_.fit(X, y, sample_weight=sample_weight)
         return self
 
     @abstractmethod
@@ -46,9 +46,9 @@ class Lenient(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
 class LenientClassifier(ClassifierMixin, Lenient):  # type: ignore[misc]
     """A classifier that stops early only where validation rows can have each class."""
 
-    def fit(self, X: Floats, y: npt.ArrayLike) -> Self:
-        """Fit on the rows of `X`, (n, columns), and their classes `y`, (n,)."""
-        super().fit(X, y)
+    def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
+        """Fit on the rows of `X`, (n, columns), with their classes `y` and weights, (n,) each."""
+        super().fit(X, y, sample_weight)
         self.classes_ = self.estimator_.classes_
         return self
 

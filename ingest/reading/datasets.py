@@ -24,7 +24,7 @@ from ingest.reading.split_by import SplitBy
 from ingest.reading.tables import RawTable, TextFormat, read_table, visible
 from ingest.reading.target.classes import NumericTarget, RareClasses, read_target, target_values
 from ingest.reading.target.targets import TargetChoice, choose_target, suggestion
-from warehouse.support.arrays import Positions
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName, TaskType
@@ -57,6 +57,12 @@ class Dataset:
     date_formats: Mapping[str, str] = field(default_factory=dict)
     """Column of dates that the source holds as words -> their format, in the terms of pandas."""
     split: SplitBy | None = None
+    weights: Floats | None = None
+    """(n,) weights of the rows in fits; None = all count the same. No part of the content."""
+
+    def __repr__(self) -> str:
+        rows, columns = self.features.shape
+        return f"Dataset({self.name!r}: {rows:,} rows, {columns:,} features, target {self.target.name!r})"
 
     @cached_property
     def content_hash(self) -> str:
@@ -107,7 +113,9 @@ class Dataset:
     def take(self, rows: Positions) -> Self:
         """The dataset with these rows only, in this order; columns, roles and classes stay."""
         features = self.features.iloc[rows].reset_index(drop=True)
-        return replace(self, features=features, target=self.target.iloc[rows].reset_index(drop=True))
+        weights = None if self.weights is None else self.weights[rows]
+        target = self.target.iloc[rows].reset_index(drop=True)
+        return replace(self, features=features, target=target, weights=weights)
 
     @property
     def task_type(self) -> TaskType:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ingest.flows import get_flow
+from ingest.flows.row_weights import fit_weighted
 from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
@@ -51,7 +52,7 @@ class Evaluation:
     """Wall-clock time that it took."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """Measure -> value, NaN where it does not exist; empty unless it succeeded."""
-    predictions: Floats | None = None
+    predictions: Floats | None = field(default=None, repr=False)
     """(tested rows, k) what ensembles average, split after split; None where that is undefined or unknown."""
     message: str | None = None
     """Why it failed."""
@@ -175,7 +176,8 @@ def cross_validate(
         warnings.simplefilter("ignore")
         for train, test in splits:
             pipeline, begun = new_pipeline(), time.perf_counter()
-            pipeline.fit(dataset.features.iloc[train], outcomes[train])
+            weights = None if dataset.weights is None else dataset.weights[train]
+            fit_weighted(pipeline, dataset.features.iloc[train], outcomes[train], weights)
             fitted = time.perf_counter()
             folds.append(scorer.predict(pipeline, dataset.features.iloc[test], outcomes, train))
             predicting += time.perf_counter() - fitted

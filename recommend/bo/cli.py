@@ -414,7 +414,7 @@ def _write_page(
 
 def _write_code(tuned: SearchResult, path: Path) -> str:
     """Write the model as a script; returns the line to print."""
-    write_text(path, artifacts.code(tuned))
+    write_text(path, tuned.code())
     return f"{path}: the model as a script that runs without Headstart."
 
 

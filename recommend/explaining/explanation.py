@@ -17,6 +17,7 @@ from recommend.explaining.metafeature_names import shown, title, without_target
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import Evidence
 from recommend.ranking.knowledge import Knowledge
+from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -104,6 +105,13 @@ class Explanation:
     """Sum of the weights of all datasets; about 1 is usual."""
     fallbacks: Sequence[str]
     """Unavailable inputs and their substitutes: a sentence each, without its full stop."""
+
+    def __repr__(self) -> str:
+        nearest = ", ".join(f"{one.dataset[:40]} ({one.weight:.2f})" for one in self.known[:3]) or "unknown"
+        return (
+            f"Explanation by {counted(self.runs, 'runs')} on {counted(self.datasets, 'datasets')}; largest "
+            f"weights: {nearest}\nNext: .known, .configurations, .document()"
+        )
 
     def document(self) -> dict[str, Any]:
         """JSON values."""

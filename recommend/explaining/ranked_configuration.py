@@ -37,3 +37,10 @@ class RankedConfiguration:
     """Probability of beating the first one, if it was chosen to complement that one; else None."""
     places: Sequence[PastRank] = ()
     """Its ranks on the datasets that speak for it most."""
+
+    def __repr__(self) -> str:
+        if self.expectation is None:
+            expected = f"score {self.predicted:+.2f}"
+        else:
+            expected = f"expected {self.expectation.value:.4g}"
+        return f"RankedConfiguration({self.rank}, {self.flow.title[:60]!r}, {expected}, {self.configuration})"

@@ -48,6 +48,10 @@ class AveragedRecommendation:
     usually_better: bool
     """Whether averaging was found to gain by the measure (`GAINS`)."""
 
+    def __repr__(self) -> str:
+        members = ", ".join(f"{weight:.2f} {one.algorithm}" for one, weight in self.members.items())
+        return f"AveragedRecommendation({members}; {self.expectation})"
+
 
 def weights_of(ranked: Sequence[Configuration]) -> dict[Configuration, float]:
     """Weights, with sum 1, of the configurations whose predictions are averaged.

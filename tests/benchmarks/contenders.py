@@ -124,7 +124,7 @@ def estimated(job: Job, table: Table) -> Predict:
     from recommend import estimators
 
     new = getattr(estimators, table.kind.estimator)
-    estimator = new(job.seconds, measure=job.told, warehouse=STARTER, random_state=job.split)
+    estimator = new(job.seconds, scoring=job.told, warehouse=STARTER, random_state=job.split)
     estimator.fit(table.dataset.features.iloc[table.train], table.outcomes[table.train])
     return partial(table.scores, estimator)
 

@@ -48,8 +48,8 @@ def _lasting(output: NotebookNode) -> NotebookNode:
         output.execution_count = None
     if "data" in output and "image/png" in output.data:
         output.data = {"image/png": _few_colours(output.data["image/png"])}
-    if "data" in output and "text/plain" in output.data:  # which says the same as the HTML of a table
-        output.data = {"text/plain": output.data["text/plain"]}
+    if "data" in output and "text/plain" in output.data:
+        output.data = {form: output.data[form] for form in ("text/html", "text/plain") if form in output.data}
     return output
 
 

@@ -1,6 +1,8 @@
 """The notebooks run on the bundled starter, and print what stands in them."""
 
+import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
@@ -11,6 +13,7 @@ from tests.project.notebook_outputs import FOLDER, executed, lasting, pictures, 
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NUMBER = re.compile(r"-?\d+(?:[,.]\d+)*(?:e-?\d+)?")
+OURS = {"warehouse", "ingest", "metalearners", "recommend"}
 MOST_BYTES = 320_000
 MOST_BYTES_OF_A_PICTURE = 60_000
 
@@ -34,6 +37,23 @@ def test_notebooks_are_small_and_have_nothing_that_changes_from_run_to_run() -> 
         notebook = nbformat.read(path, as_version=4)
         assert max(map(len, pictures(notebook))) <= MOST_BYTES_OF_A_PICTURE
         assert notebook == lasting(nbformat.read(path, as_version=4))
+
+
+@each("path", NOTEBOOKS)
+def test_a_notebook_imports_public_names_only(path: Path) -> None:
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    for node in ast.walk(ast.parse("\n".join(cells))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in OURS:
+            public = getattr(import_module(str(node.module)), "__all__", ())
+            assert {name.name for name in node.names} <= {*public}, node.module
+
+
+def test_tables_are_shown_as_html() -> None:
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", ()):
+                if output.output_type == "execute_result":
+                    assert "<table" in output.data["text/html"]
 
 
 @each("path", NOTEBOOKS)

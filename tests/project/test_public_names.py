@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["warehouse", "ingest", "metalearners", "recommend"]
+PACKAGES = ["warehouse", "ingest", "metalearners", "metalearners.evaluation", "recommend"]
 
 
 def test_every_public_name_is_there_and_documented() -> None:
@@ -14,6 +14,13 @@ def test_every_public_name_is_there_and_documented() -> None:
         assert module.__doc__
         assert len(module.__all__) >= 3
         assert all(getattr(module, name).__doc__ for name in module.__all__)
+
+
+def test_a_package_lists_its_public_names_and_says_what_each_is() -> None:
+    for module in map(import_module, PACKAGES):
+        assert dir(module) == sorted(module.__all__)
+        for name in module.__all__:
+            assert f"`{name}`" in module.__doc__.partition("Example:")[0], (module.__name__, name)
 
 
 def test_packages_are_imported_without_what_their_names_need() -> None:

@@ -96,13 +96,20 @@ def seconds_or_zero(text: object) -> float:
 def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
     """A function that shows a line of progress on stderr; steps that our packages log are shown as well.
 
-    At a terminal each line takes the place of the one before. Elsewhere, as in the log of a batch job, each
-    step is a line that stays, and so is what is shown once a minute. With `--quiet` there is nothing.
+    At a terminal and in a notebook each line takes the place of the one before. Elsewhere, as in the log of
+    a batch job, each step is a line that stays, and so is what is shown once a minute. With `--quiet` there
+    is nothing.
     """
     if quiet:
         yield lambda _: None
         return
-    shown: _AtTerminal | _InLog = _AtTerminal() if sys.stderr.isatty() else _InLog(clock)
+    shown: _AtTerminal | _InNotebook | _InLog
+    if sys.stderr.isatty():
+        shown = _AtTerminal()
+    elif type(sys.stderr).__module__.startswith("ipykernel"):
+        shown = _InNotebook()
+    else:
+        shown = _InLog(clock)
     with shown, _steps(shown.step):
         yield shown.show
 
@@ -127,6 +134,26 @@ class _AtTerminal:
             self._status = Console(stderr=True).status("")
             self._status.start()
         self._status.update(text)
+
+    step = show
+
+
+class _InNotebook:
+    """One line that changes, in the output of a cell."""
+
+    def __init__(self) -> None:
+        self._longest = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._longest:
+            print(file=sys.stderr)
+
+    def show(self, text: str) -> None:
+        self._longest = max(self._longest, len(text))
+        print(f"\r{text:{self._longest}}", end="", file=sys.stderr, flush=True)
 
     step = show
 

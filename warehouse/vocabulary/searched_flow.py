@@ -37,6 +37,9 @@ class SearchedFlow:
     forbidden: tuple[Mapping[str, Value], ...] = field(default=(), kw_only=True)
     """Combinations of values that no configuration has."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {len(self.hyperparameters)} hyperparameters)"
+
     @property
     def id(self) -> str:
         """Key of this flow in the warehouse."""

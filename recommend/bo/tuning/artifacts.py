@@ -1,4 +1,4 @@
-"""Artifacts of a search: runs in the warehouse, the model as a file, and as a script."""
+"""Artifacts of a search: runs in the warehouse, and the model as a file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, write_runs
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult
-from recommend.code import Origin, model_script
 from recommend.code.models import averaged
-from recommend.ranking.target_kinds import target_kind
 from warehouse.store import Warehouse
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.files import write_bytes
-from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     from sklearn.ensemble import VotingClassifier
@@ -56,35 +53,6 @@ def fitted(tuned: SearchResult) -> Pipeline | VotingClassifier:
         raise TooFewRuns("no configuration was fitted, so there is no model to write")
     weights = tuned.model.weights
     return averaged([tuned.model.pipelines[one] for one in weights], [*weights.values()], tuned.dataset)
-
-
-def code(tuned: SearchResult) -> str:
-    """Python source that cross-validates, fits, saves and predicts with what `fitted` returns.
-
-    It needs none of our packages (`recommend.code`).
-
-    Raises:
-        BadInput: there is no model, or pandas alone can't read the dataset as it was read here.
-    """
-    if not tuned.weights:
-        raise TooFewRuns("no configuration was fitted or tried, so there is no script to write")
-    return model_script(tuned.weights, tuned.dataset, _origin(tuned), seed=tuned.search.seed)
-
-
-def _origin(tuned: SearchResult) -> Origin:
-    weights = tuned.weights
-    shares = ", ".join(f"{weight:.2f}" for weight in weights.values())
-    what = f"The average of {len(weights)} configurations (weights {shares})" if len(weights) > 1 else "It"
-    expected = (
-        ""
-        if tuned.value is None
-        else f"; expected {tuned.measure}: {target_kind(tuned.dataset).measured(tuned.value)}"
-    )
-    return Origin(
-        choice=f"Found by Headstart's `tune` in {counted(len(tuned.trials), 'trials')}.",
-        expected=f"{what} was chosen by trials on the data{expected}.",
-        measure=tuned.measure,
-    )
 
 
 def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:

@@ -34,6 +34,10 @@ class Model:
     rows: Mapping[Configuration, int]
     """Number of rows that each was fitted on."""
 
+    def __repr__(self) -> str:
+        members = ", ".join(f"{weight:.2f} {one.algorithm}" for one, weight in self.weights.items())
+        return f"Model({members}; .weights, .pipelines)"
+
 
 def model_of(weights: Mapping[Configuration, float], fitted: Mapping[Configuration, Fitted]) -> Model | None:
     """The average of those configurations that were fitted; None where none was."""

@@ -8,14 +8,22 @@ from pathlib import Path
 
 import numpy as np
 
+from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import common_failure
 from ingest.running.resampling import Resampling
 from recommend.bo.tuning.fitting import Model
 from recommend.bo.tuning.settings import Search
 from recommend.bo.tuning.trials import Trial, ranked, scored
+from recommend.ranking.target_kinds import target_kind
 from warehouse.questions.run_origins import RunOrigins
+from warehouse.support.console import duration
+from warehouse.support.errors import TooFewRuns
+from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import measure_title
+
+_SHOWN, _LONGEST = 3, 60  # members, and characters of a name, in a `repr`
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,22 @@ class SearchResult:
 
         return leaderboard_fragment(self)
 
+    def __repr__(self) -> str:
+        """The model with its expected value, and what to look at next."""
+        value = "unknown" if self.value is None else target_kind(self.dataset).measured(self.value)
+        trials = f"{counted(len(self.trials), 'trials')} in {duration(self.seconds)}"
+        members = [f"  {weight:.2f} {get_flow(one.algorithm).title}" for one, weight in self.weights.items()]
+        more = len(members) - _SHOWN
+        return "\n".join(
+            [
+                f"SearchResult for {self.dataset.name[:_LONGEST]}: {trials}; "
+                f"{measure_title(self.measure)} to expect on new rows: {value}",
+                *members[:_SHOWN],
+                *([f"  ... and {counted(more, 'members')} more"] if more > 0 else []),
+                "Next: .leaderboard, .weights, .model, .remarks, .code()",
+            ]
+        )
+
     @property
     def measure(self) -> str:
         """Canonical name of the measure."""
@@ -74,6 +98,29 @@ class SearchResult:
     def best(self) -> Trial | None:
         """The best trial; None if none succeeded."""
         return next(iter(self.leaderboard), None)
+
+    def code(self) -> str:
+        """Python source that cross-validates, fits, saves and predicts with the model (`recommend.code`).
+
+        Raises:
+            BadInput: there is no model, or pandas alone can't read the dataset as it was read here.
+        """
+        from recommend.code import Origin, model_script
+
+        if not self.weights:
+            raise TooFewRuns("no configuration was fitted or tried, so there is no script to write")
+        what = "It"
+        if len(self.weights) > 1:
+            shares = ", ".join(f"{weight:.2f}" for weight in self.weights.values())
+            what = f"The average of {len(self.weights)} configurations (weights {shares})"
+        value = None if self.value is None else target_kind(self.dataset).measured(self.value)
+        expected = "" if value is None else f"; expected {self.measure}: {value}"
+        origin = Origin(
+            choice=f"Found by Headstart's `tune` in {counted(len(self.trials), 'trials')}.",
+            expected=f"{what} was chosen by trials on the data{expected}.",
+            measure=self.measure,
+        )
+        return model_script(self.weights, self.dataset, origin, seed=self.search.seed)
 
     @property
     def failure(self) -> str | None:

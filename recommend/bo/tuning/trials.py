@@ -24,7 +24,7 @@ class Trial:
     """Number of the trial, from 0, in the order in which trials begin."""
     configuration: Configuration
     origin: Origin
-    evaluations: list[Evaluation] = field(default_factory=list)
+    evaluations: list[Evaluation] = field(default_factory=list, repr=False)
     """One for each repetition of the resampling; those after the first have succeeded."""
     share: float = ALL_ROWS
     """Share of the training rows of each split that it is fitted on."""

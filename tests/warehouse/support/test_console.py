@@ -1,5 +1,6 @@
 """What all command lines share."""
 
+import io
 import logging
 import os
 import pty
@@ -43,6 +44,15 @@ def test_without_a_terminal_each_step_is_a_line_and_progress_one_a_minute(
     captured = capsys.readouterr()
     assert captured.err.splitlines() == ["training on 3 runs", "3 of 9"]
     assert captured.out == ""
+
+
+def test_in_a_notebook_each_line_takes_the_place_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with console.progress(False) as show:
+        for line in ("1 of 9, one failed", "2 of 9"):
+            show(line)
+    assert stream.getvalue() == "\r1 of 9, one failed\r2 of 9            \n"
 
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -230,7 +230,7 @@ def test_the_model_is_a_file_and_a_script_that_answer_as_it_does(
     read = load(tmp_path / "model.skops", trusted=types)
     np.testing.assert_array_equal(read.predict_proba(rows), model.predict_proba(rows))
     np.testing.assert_array_equal(read.predict(rows), model.predict(rows))
-    (tmp_path / "model.py").write_text(artifacts.code(tuned), encoding="utf-8")
+    (tmp_path / "model.py").write_text(tuned.code(), encoding="utf-8")
     predicted = tmp_path / "predicted.csv"
     run_scripts([(tmp_path / "model.py", table, "--predict", table, "--output", predicted)], tmp_path)
     probabilities = pd.read_csv(predicted).iloc[:, 1:].to_numpy()
@@ -238,15 +238,15 @@ def test_the_model_is_a_file_and_a_script_that_answer_as_it_does(
 
 
 def test_the_script_says_what_the_search_found(tuned: SearchResult) -> None:
-    code = " ".join(artifacts.code(tuned).split())
+    code = " ".join(tuned.code().split())
     assert "Found by Headstart's `tune` in 6 trials." in code
     assert f"expected log_loss: {tuned.value:.4f}" in code
     alone = replace(tuned, weights=dict([next(iter(tuned.weights.items()))]))
-    assert "It was chosen by trials on the data" in " ".join(artifacts.code(alone).split())
+    assert "It was chosen by trials on the data" in " ".join(alone.code().split())
 
 
 def test_without_a_model_there_is_nothing_to_write(tuned: SearchResult) -> None:
     nothing = replace(tuned, model=None, weights={})
-    for write in (artifacts.fitted, artifacts.code):
+    for write in (artifacts.fitted, SearchResult.code):
         with pytest.raises(BadInput, match="no configuration was fitted"):
             write(nothing)

@@ -1,0 +1,51 @@
+"""Weights of rows in fits of a flow's pipeline.
+
+They reach the classifier or regressor, its last step; imputation, encoding and scaling count rows equally.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ingest.flows import get_flow
+from ingest.reading.column_types.roles import Role
+from warehouse.support.arrays import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def fit_weighted(pipeline: Any, rows: pd.DataFrame, outcomes: Any, weights: Floats | None) -> Any:
+    """The pipeline, fitted.
+
+    Args:
+        outcomes: (n,) class codes, or numbers.
+        weights: (n,) weights of the rows; None = all count the same, else `takes_weights` must hold.
+    """
+    parameters = () if weights is None else _parameters(pipeline)
+    return pipeline.fit(rows, outcomes, **dict.fromkeys(parameters, weights))
+
+
+@cache
+def takes_weights(algorithm: str) -> bool:
+    """Whether fits of a flow, by its name, can weight rows."""
+    flow = get_flow(algorithm)
+    return bool(_parameters(flow.pipeline(flow.default(), {"x": Role.numeric})))
+
+
+def _parameters(estimator: Any) -> list[str]:
+    """The parameters of `fit` that take weights; none where the estimator can't weight rows."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return [f"{name}__{inner}" for inner in _parameters(last)]
+    if isinstance(estimator, TransformedTargetRegressor):
+        return _parameters(estimator.regressor)
+    if isinstance(estimator, CalibratedClassifierCV):  # whose own weights are those of the calibration
+        return [*_parameters(estimator.estimator), "sample_weight"]
+    return ["sample_weight"] if has_fit_parameter(estimator, "sample_weight") else []
