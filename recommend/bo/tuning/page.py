@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +13,6 @@ import numpy as np
 from ingest.flows import get_flow
 from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning import artifacts
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.explaining.column_importance import ColumnImportance, column_importance
@@ -92,7 +90,7 @@ def tuning_page(
         importance: which columns matter; None = nothing is said of it.
     """
     evaluations = [trial.evaluation for trial in tuned.trials if trial.evaluation is not None]
-    script = script_or_reason(partial(artifacts.code, tuned)) if is_over else {}
+    script = script_or_reason(tuned.code) if is_over else {}
     return render(
         "tuning.html",
         **_leaderboard(tuned),
