@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from ingest.keys import digest
 from ingest.openml.documents import Parameter, SetupValues, is_number
-from ingest.openml.flows import UNTUNED, FlowParameter, OpenMLFlow
+from ingest.openml.flows import FlowParameter, OpenMLFlow
 from ingest.openml.values import is_structure, typed
-from ingest.parameter_names import plain_parameter_name
+from ingest.parameter_names import is_tunable, plain_parameter_name
 from warehouse.vocabulary.schema import PROVENANCE, TABLES
 
 _AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
@@ -204,14 +204,14 @@ def _alike_tables(
     defaults = [
         parameter
         for parameter in (known.parameters if known else ())
-        if parameter.default_value is not None
+        if parameter.value_left_out is not None
         and parameter.parameter not in named
         and (parameter.component_flow, parameter.name) not in given
-        and not is_structure(parameter.default_value)
+        and not is_structure(parameter.value_left_out)
     ]
     everything = [*columns, *defaults]
     n, width = len(setups), len(everything)
-    filled = [parameter.default_value or "" for parameter in defaults]
+    filled = [parameter.value_left_out or "" for parameter in defaults]
     raw = "\0".join("\0".join([setup.texts, *filled] if columns else filled) for setup in setups)
     encoded = _encoded(raw.split("\0") if width else [])
     texts = encoded.dictionary.to_pylist()  # each distinct text once
@@ -270,7 +270,7 @@ def _from_full_name(parameter: Parameter) -> FlowParameter:
         component_flow=parameter.component_flow,
         name=parameter.name,
         parameter=plain_parameter_name(parameter.full_name or parameter.name),
-        tunable=parameter.name not in UNTUNED,
+        tunable=is_tunable(parameter.name, component),
         data_type=None,
         default_value=None,
     )

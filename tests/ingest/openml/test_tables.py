@@ -74,6 +74,19 @@ def test_setups_may_name_another_version_of_a_component() -> None:
     assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
 
 
+def test_a_flag_of_weka_that_a_setup_leaves_out_is_off() -> None:
+    flags = tuple(
+        FlowParameter("", "41", name, name, True, kind, None)
+        for name, kind in (("S", "flag"), ("N", "option"))
+    )
+    parameters = {"1": Parameter("1", "41", "weka.J48(1)_S", "S")}
+    setups = [SetupValues("8", "41", ("1",), "true"), SetupValues("9", "41")]
+    tables = setup_tables(setups, parameters, {"41": KnownFlow("weka.J48", flags)})
+    values = {row["setup"]: (row["parameter"], row["value"]) for row in tables["hyperparameters"].to_pylist()}
+    assert values == {"openml:8": ("S", "true"), "openml:9": ("S", "false")}
+    assert len(set(configurations_of(tables))) == 2
+
+
 def test_procedures_have_short_names() -> None:
     assert procedure_name("10-fold Crossvalidation") == "cv10"
     assert procedure_name("5 times 2-fold Cross-validation") == "5xcv2"
