@@ -44,7 +44,7 @@ class FlowParameter:
 
     @property
     def value_left_out(self) -> str | None:
-        """Raw value in setups that do not set it; None if unknown. Weka's setups name only flags that are on."""
+        """Raw value in setups without it; None if unknown. Weka's setups name no flag that is off."""
         return "false" if self.data_type == "flag" and self.default_value is None else self.default_value
 
 

@@ -13,8 +13,9 @@ from metalearners import DEFAULT_LEARNER
 from recommend.ranking.near_copies import near_copies_in
 from recommend.ranking.target_kinds import TargetKind, target_kind
 from warehouse.store import Warehouse
+from warehouse.support.errors import UnknownName
 from warehouse.vocabulary.measures import canonical_measure
-from warehouse.vocabulary.task_types import TaskType
+from warehouse.vocabulary.task_types import TASK_TYPES, TaskType
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,12 @@ SELECT coalesce(algorithm, flow) AS algorithm FROM flows
 WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
 """
 
+_TASK_TYPES_OF_ALGORITHM = """
+SELECT DISTINCT t.task_type
+FROM flows f JOIN setups s USING (flow) JOIN runs r USING (setup) JOIN tasks t USING (task)
+WHERE coalesce(f.algorithm, f.flow) = $algorithm
+"""
+
 
 def describe_task(
     dataset: Dataset,
@@ -122,6 +129,13 @@ def _flow_name(name: str, task_type: TaskType, warehouse: Warehouse) -> str:
     if find_flow(name) is None:
         known = warehouse.arrow(_FLOW_OF_NAME, {"name": name})["algorithm"].to_pylist()
         if known:
+            found = warehouse.arrow(_TASK_TYPES_OF_ALGORITHM, {"algorithm": known[0]})["task_type"]
+            types = [TASK_TYPES[one].words for one in sorted(found.to_pylist()) if one in TASK_TYPES]
+            if types and task_type.words not in types:
+                raise UnknownName(
+                    f"all runs of {name} ({known[0]}) are on tasks of {' and '.join(types)}, but this "
+                    f"dataset is one for {task_type.words}: choose another flow"
+                )
             return str(known[0])
     flow = flow_for(name, task_type)
     flow.refuse_if_not_installed()

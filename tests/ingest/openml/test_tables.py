@@ -34,7 +34,7 @@ def test_hyperparameters_are_typed_and_keep_their_text(warehouse: Warehouse, wor
 def test_what_a_setup_leaves_out_has_the_flows_default(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
-    assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2}
+    assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2, "U": False}
     marked = warehouse.sql(
         "SELECT DISTINCT is_default FROM hyperparameters WHERE setup = ?",
         [f"openml:{names.DEFAULTS_RUN + names.SETUP_AFTER_RUN}"],
