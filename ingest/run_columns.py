@@ -19,6 +19,7 @@ from ingest.parameter_names import is_tunable, plain_parameter_name
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable
 from warehouse.support.errors import UnreadableInput
+from warehouse.support.text import counted
 from warehouse.vocabulary.measures import MEASURES, known_name
 from warehouse.vocabulary.searched_flow import OTHER
 
@@ -59,6 +60,26 @@ def unified(table: TypedTable) -> TypedTable:
     if "parameters" in columns and {"setup_id", "run_id"} & columns.keys():
         columns |= _parameters_of_client(columns.pop("parameters"))
     return replace(table, columns=columns)
+
+
+def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
+    """The rows of a flow of OpenML, where the column `flow_id` tells; how many are left out is logged.
+
+    Raises:
+        BadInput: there is none.
+    """
+    column = table.columns.get("flow_id")
+    if column is None or not flow.startswith("openml:"):
+        return table
+    own = [code for code, value in enumerate(column.values) if str(value) == flow.removeprefix("openml:")]
+    rows = np.flatnonzero(np.isin(column.codes, own))
+    if not len(rows):
+        known = names_listed(map(str, column.values))
+        raise UnreadableInput(f"its column flow_id has runs of {known}, not of {flow}; give the right flow")
+    if len(rows) < len(column.codes):
+        left_out = counted(len(column.codes) - len(rows), "rows")
+        logger.warning("%s of other flows left out", left_out)
+    return replace(table, columns={name: own_column.take(rows) for name, own_column in table.columns.items()})
 
 
 def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]:

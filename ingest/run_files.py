@@ -27,6 +27,7 @@ from ingest.run_columns import (
     measured,
     names_listed,
     parameter_columns,
+    rows_of_flow,
     unified,
 )
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
@@ -104,6 +105,7 @@ def read_run_file(
     try:
         table = unified(read_typed_table(content))
         _check_flow(table.metadata, key)
+        table = rows_of_flow(table, key)
         tasks = _tasks(table)
         tables, task_types = _run_tables(table, key, tasks), _task_types(table, tasks)
     except BadInput as error:

@@ -189,28 +189,27 @@ class HeadstartSampler(BaseSampler):
         taken = {candidate.key for candidate, _ in history}
         for _ in range(_ATTEMPTS):
             proposal = optimizer.ask()
-            candidate = None if proposal is None else self._reduced(proposal.candidate)
-            if candidate is None or candidate.key not in taken:
-                return candidate
+            if proposal is None:
+                return None
+            reduced = self._reduced(proposal.candidate)
+            if reduced.key not in taken:
+                return reduced
         return None
 
     def _never_suggested(self, trials: Sequence[FrozenTrial]) -> frozenset[str]:
         """Names of hyperparameters that finished trials should have, and that no trial has."""
-        lacked: set[str] = set()
-        for trial in trials:
-            flow = trial.params.get(ALGORITHM) if len(self.space.flows) > 1 else next(iter(self.space.flows))
-            prefix, names = self._names_of(str(flow))
-            if trial.state in (TrialState.COMPLETE, TrialState.PRUNED) and any(
-                prefix + name in trial.params for name in names
-            ):
-                had = {
-                    name: trial.params.get(prefix + name) for name in names if prefix + name in trial.params
-                }
-                active = self.space.flows[str(flow)].filled(
-                    lambda own, had=had: had.get(own.name, own.default), names
-                )
-                lacked |= {prefix + name for name in active if name not in had}
+        over = [one for one in trials if one.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+        lacked = {name for trial in over for name in self._lacked(trial.params)}
         return frozenset(lacked.difference(*(trial.params for trial in trials)))
+
+    def _lacked(self, values: Mapping[str, Any]) -> set[str]:
+        """Names of active hyperparameters that `values` lack; none where they have nothing of the space."""
+        flow = str(values.get(ALGORITHM)) if len(self.space.flows) > 1 else next(iter(self.space.flows))
+        prefix, names = self._names_of(flow)
+        if not any(prefix + name in values for name in names):
+            return set()
+        active = self.space.flows[flow].filled(lambda own: values.get(prefix + own.name, own.default), names)
+        return {prefix + name for name in active}.difference(values)
 
     def _reduced(self, candidate: Candidate) -> Candidate:
         """The candidate with the defaults of what the objective settles itself."""

@@ -262,9 +262,19 @@ def test_frames_of_openmls_python_client_are_run_files(
     assert warehouse.run_table(flow, "auc").runs["value"].tolist() == [0.625]
 
 
+def test_rows_of_other_flows_are_left_out(
+    warehouse: Warehouse, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = f"flow_id,C,{ACCURACY},task_id\n6969,1,0.5,3\n6970,2,0.6,3\n6969,3,0.7,3\n"
+    assert read_back(warehouse, tmp_path, content) == [{"C": 1}, {"C": 3}]
+    assert "1 row of other flows left out" in caplog.text
+    with pytest.raises(BadInput, match="runs of '6969, 6970', not of openml:8353"):
+        ingest_run_file(warehouse, write(tmp_path, content), "8353")
+
+
 def test_frames_of_openmls_r_client_are_run_files(warehouse: Warehouse, tmp_path: Path) -> None:
     content = (
-        "run.id,task.id,flow.id,learner.name,predictive.accuracy,cost,shrinking\n1,3,5,svm,0.5,1L,TRUE\n"
+        "run.id,task.id,setup.id,learner.name,predictive.accuracy,cost,shrinking\n1,3,5,svm,0.5,1L,TRUE\n"
     )
     assert read_back(warehouse, tmp_path, content) == [{"cost": 1, "shrinking": True}]
 
