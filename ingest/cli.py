@@ -19,6 +19,7 @@ from warehouse.support.errors import BadInput, BadOption, UnknownName
 from warehouse.support.option_groups import PanelCommand, grouped
 from warehouse.support.text import counted
 from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS, names_in
+from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
@@ -90,18 +91,23 @@ def file(
     target = Warehouse.create(warehouse)
     _print_commit(path, write_run_file(target, read), output)
     if output == "table" and not read.is_ours:
-        for line in _about_space(target, read.flow, is_declared=read.space is not None):
+        types = [TASK_TYPES[name] for name in sorted({*read.tasks.values()}) if name in TASK_TYPES]
+        for line in _about_space(
+            target, read.flow, [*types, CLASSIFICATION][0], is_declared=read.space is not None
+        ):
             print(line)
 
 
-def _about_space(warehouse: "Warehouse", flow: str, *, is_declared: bool) -> Iterator[str]:
+def _about_space(
+    warehouse: "Warehouse", flow: str, task_type: TaskType, *, is_declared: bool
+) -> Iterator[str]:
     """Lines about the space of a flow that Headstart does not build, and the flow's use."""
     from warehouse.vocabulary.searched_flow import OTHER
 
     name = flow.removeprefix(OTHER)
     measure = warehouse.sql("SELECT min(measure) AS m FROM evaluations WHERE flow = $f", {"f": flow})["m"][0]
     try:
-        runs = warehouse.run_table(flow, str(measure), related=False)
+        runs = warehouse.run_table(flow, str(measure), task_type=task_type, related=False)
         searched = runs.searched_flow(flow)
     except BadInput as error:
         yield (

@@ -1,6 +1,27 @@
-"""The warehouse's names of hyperparameters, from those of OpenML."""
+"""The warehouse's names of hyperparameters, and the parameters that are none, from the names of OpenML."""
 
 import re
+
+_UNTUNED = frozenset({
+    "random_state", "seed", "random_seed", "n_jobs", "nthread", "num_threads", "num.threads", "thread_count",
+    "verbose", "verbosity", "silent", "copy", "copy_X", "warm_start", "memory", "cache_size",
+    "categorical_features", "steps", "transformers", "estimators",
+    "num-slots", "num-decimal-places", "batch-size", "output-debug-info", "do-not-check-capabilities",
+})  # fmt: skip
+
+_WEKA_S = (
+    "AdaBoostM1", "ADTree", "Bagging", "BFTree", "ClassBalancedND", "ConjunctiveRule",
+    "CVParameterSelection", "Dagging", "DataNearBalancedND", "Decorate", "END", "ExtraTree",
+    "FilteredClassifier", "FURIA", "Grading", "GridSearch", "JRip", "LogitBoost", "MetaCost",
+    "MLPClassifier", "MLPRegressor", "MultiBoostAB", "MultiClassClassifier", "MultilayerPerceptron",
+    "MultiScheme", "ND", "RacedIncrementalLogitBoost", "RandomCommittee", "RandomForest",
+    "RandomizableFilteredClassifier", "RandomSubSpace", "RandomTree", "RBFClassifier", "RBFNetwork",
+    "RBFRegressor", "RealAdaBoost", "REPTree", "RotationForest", "SGD", "SGDText", "SimpleCart",
+    "Stacking", "StackingC", "ThresholdSelector", "Vote", "VotedPerceptron",
+)  # fmt: skip
+_WEKA_SEEDS = {**dict.fromkeys(_WEKA_S, "S"), "J48": "Q", "PART": "Q", "SMO": "W", "LeastMedSq": "G"}
+"""Class of Weka -> its option that is a seed. In other classes the same letter is a setting: `S` of J48
+switches subtree raising off, that of LibSVM and LibLINEAR chooses the kind of machine."""
 
 
 def plain_parameter_name(raw: str) -> str:
@@ -19,3 +40,23 @@ def plain_parameter_name(raw: str) -> str:
     if name == "strategy" and steps and "imput" in steps[-1].lower():
         return "imputation"
     return name
+
+
+def is_tunable(name: str, component: str = "", description: str = "") -> bool:
+    """Whether a parameter belongs to a configuration: not a seed, resource, message or list of columns.
+
+    >>> is_tunable("S", "weka.J48(1)"), is_tunable("S", "weka.RandomTree"), is_tunable("openml.seed")
+    (True, False, False)
+
+    Args:
+        name: in its component.
+        component: name of the flow that has it, with the library in front; empty if unknown.
+        description: as the flow gives it.
+    """
+    if name in _UNTUNED or name.startswith("openml."):  # mlr's interface adds the state of R's generator
+        return False
+    if not component.startswith("weka."):
+        return True
+    # weka.AdaBoostM1_J48(3) is AdaBoostM1 over J48, and weka.classifiers.trees.J48 is J48.
+    weka_class = re.split(r"[_(]", component)[0].rsplit(".", 1)[-1]
+    return name != _WEKA_SEEDS.get(weka_class) and not re.search(r"\bseed\b", description, re.IGNORECASE)

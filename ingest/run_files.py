@@ -6,7 +6,6 @@ One row is one run of one flow: hyperparameters, values of measures, and `task_i
 import json
 import logging
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,26 +18,27 @@ import pyarrow.compute as pc
 
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
-from ingest.parameter_names import plain_parameter_name
 from ingest.reading.column_types.columns import label
 from ingest.reading.formats.encoding import quoted, read_bytes
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable, read_typed_table
+from ingest.run_columns import (
+    first_row,
+    measure_names,
+    measured,
+    names_listed,
+    parameter_columns,
+    rows_of_flow,
+    unified,
+)
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
 from warehouse.storage.writing import Commit
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnknownName, UnreadableInput
 from warehouse.support.text import counted
-from warehouse.vocabulary.measures import MEASURES, known_name
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TASK_TYPES
 
 logger = logging.getLogger(__name__)
-
-# Columns of OpenML's lists of evaluations that tell which run it was, not how it was set up.
-BOOKKEEPING = frozenset({
-    "array_data", "data_id", "data_name", "flow_id", "flow_name", "function", "run_id", "setup_id",
-    "task_type", "upload_time", "uploader", "uploader_name",
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,11 @@ def read_run_file(
     """Read the runs of `flow` ("6969", "openml:6969", "random_forest", or any other name) from a file.
 
     Columns are `task_id`, measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in
-    the first comment may list them as `col_measures` and `col_parameters`. A measure of predictions may have
-    one of its other names, such as `rmse`; `neg_` says that its sign is turned. Rows without a value of any
-    measure are left out; an empty cell of a hyperparameter means that the run does not set it. The column
+    the first comment may list them as `col_measures` and `col_parameters`. A measure may have one of its
+    other names, such as `rmse`; `neg_` says that its sign is turned. Numbers whose name sounds like an
+    unknown measure are refused unless the comment lists them. Rows without a value of any measure are left
+    out; an empty cell of a hyperparameter means that the run does not set it. Frames that OpenML's clients
+    made of evaluations and setups are read as they are (`ingest.run_columns`). The column
     `task_type` says which tasks are classification and which regression, by OpenML's names or numbers;
     without it, a table with measures of regression and none of classification is of regression tasks.
 
@@ -101,8 +103,9 @@ def read_run_file(
     declared = None if space is None else read_space(space, key)
     content = read_bytes(path)
     try:
-        table = read_typed_table(content)
+        table = unified(read_typed_table(content))
         _check_flow(table.metadata, key)
+        table = rows_of_flow(table, key)
         tasks = _tasks(table)
         tables, task_types = _run_tables(table, key, tasks), _task_types(table, tasks)
     except BadInput as error:
@@ -162,11 +165,8 @@ def _run_tables(table: TypedTable, flow: str, tasks: np.ndarray) -> dict[str, pa
     Args:
         tasks: (rows,) task of each row.
     """
-    names = _measure_names(table)
-    measures = {
-        measure: _numbers(name, table.columns[name]) * (-1 if _is_negated(name) else 1)
-        for name, measure in names.items()
-    }
+    names = measure_names(table)
+    measures = {measure: measured(name, measure, table.columns[name]) for name, measure in names.items()}
     evaluated = np.logical_or.reduce([~np.isnan(values) for values in measures.values()])
     position = np.flatnonzero(evaluated)
     if not len(position):
@@ -174,7 +174,9 @@ def _run_tables(table: TypedTable, flow: str, tasks: np.ndarray) -> dict[str, pa
     if not evaluated.all():
         left_out = counted(int((~evaluated).sum()), "rows")
         logger.warning("%s without a value of any measure left out", left_out)
-    parameters = {name: column.take(position) for name, column in _parameters(table, names, flow).items()}
+    parameters = {
+        name: column.take(position) for name, column in parameter_columns(table, names, flow).items()
+    }
     tasks, setups = tasks[position], _setup_ids(flow, parameters, len(position))
     runs = _run_ids(tasks, setups)
     return {
@@ -204,56 +206,25 @@ def _tasks(table: TypedTable) -> np.ndarray:
     """The task of every row, as a key of the warehouse."""
     column = table.columns.get("task_id")
     if column is None:
-        raise UnreadableInput(f"there is no column task_id, only {_listed(table.columns)}")
+        raise UnreadableInput(f"there is no column task_id, only {names_listed(table.columns)}")
     keys = np.empty(len(column.values) + 1, dtype=object)
     for code, value in enumerate(column.values):
         if isinstance(value, bool | str | None) or value != int(value) or value < 0:
             raise UnreadableInput(
-                f"row {_first_row(column, code)}: task_id is {quoted(value)}, not an OpenML task id"
+                f"row {first_row(column, code)}: task_id is {quoted(value)}, not an OpenML task id"
             )
         keys[code] = f"openml:{int(value)}"
     if (column.codes < 0).any():
-        raise UnreadableInput(f"row {_first_row(column, -1)} has no task_id")
+        raise UnreadableInput(f"row {first_row(column, -1)} has no task_id")
     tasks: np.ndarray = keys[column.codes]
     return tasks
-
-
-def _measure_names(table: TypedTable) -> dict[str, str]:
-    """Column of each measure -> the measure's name."""
-    listed = _names_in_comment(table, "col_measures")
-    names = {name: _measure_of(name) or name for name in listed} or {
-        name: measure for name in table.columns if (measure := _measure_of(name)) is not None
-    }
-    if not names:
-        raise UnreadableInput(
-            "no column is a measure: none has a name like predictive_accuracy or area_under_roc_curve, and "
-            "no JSON comment in the first line lists col_measures"
-        )
-    repeated = [name for name, measure in names.items() if [*names.values()].count(measure) > 1]
-    if repeated:
-        raise UnreadableInput(f"the columns {_listed(repeated)} are one measure; leave out all but one")
-    return names
-
-
-def _measure_of(name: str) -> str | None:
-    """The measure that a column is called after; by one of its other names only if it is one of predictions.
-
-    A column `time` may be anything, and in any unit.
-    """
-    measure = known_name(name)
-    is_of_predictions = any(measure in task_type.measures for task_type in TASK_TYPES.values())
-    return measure if is_of_predictions or name in MEASURES else None
-
-
-def _is_negated(name: str) -> bool:
-    return name.lower().startswith("neg_")
 
 
 def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
     """Task -> name of its type, by the column `task_type` or else by the measures."""
     column = table.columns.get("task_type")
     if column is None:
-        measures = {*_measure_names(table).values()}
+        measures = {*measure_names(table).values()}
         is_regression = measures & {*REGRESSION.measures} and not measures & {*CLASSIFICATION.measures}
         return dict.fromkeys(tasks, (REGRESSION if is_regression else CLASSIFICATION).name)
     known = {str(word): one.name for one in TASK_TYPES.values() for word in (one.words, one.openml_id)}
@@ -264,51 +235,6 @@ def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
         if found.setdefault(task, task_type) != task_type:
             raise UnreadableInput(f"the task {task.removeprefix('openml:')} has two task types")
     return found
-
-
-def _parameters(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, TypedColumn]:
-    """Columns of hyperparameters by plain name; where two names become one, both stay as they are.
-
-    The names of flows of others stay, too.
-    """
-    others = {"task_id", *measures, *BOOKKEEPING}
-    raw_names = _names_in_comment(table, "col_parameters") or [n for n in table.columns if n not in others]
-    unfit = [name for name in raw_names if flow.startswith(OTHER) and (not name or ":" in name)]
-    if unfit:
-        raise UnreadableInput(f"a hyperparameter can't be called {quoted(unfit[0])}; rename its column")
-    plain = {raw: raw if flow.startswith(OTHER) else plain_parameter_name(raw) for raw in raw_names}
-    counts = Counter(plain.values())
-    return {name if counts[name] == 1 else raw: table.columns[raw] for raw, name in plain.items()}
-
-
-def _names_in_comment(table: TypedTable, entry: str) -> list[str]:
-    names = table.metadata.get(entry) or []
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise UnreadableInput(f"{entry} in the file's comment is not a list of names")
-    missing = [name for name in names if name not in table.columns]
-    if missing:
-        raise UnreadableInput(
-            f"the comment lists the column {quoted(missing[0])} ({entry}), but the file has none of that name"
-        )
-    return names
-
-
-def _numbers(name: str, column: TypedColumn) -> np.ndarray:
-    """Values of a measure, NaN in empty cells."""
-    values = np.full(len(column.values) + 1, np.nan)
-    for code, value in enumerate(column.values):
-        if isinstance(value, bool | str | None) or not np.isfinite(value):
-            raise UnreadableInput(
-                f"row {_first_row(column, code)}: {name} is {quoted(value)}, not a finite number"
-            )
-        values[code] = value
-    cells: np.ndarray = values[column.codes]
-    return cells
-
-
-def _first_row(column: TypedColumn, code: int) -> int:
-    """Number of the first row with this code, counted from 1 as people do."""
-    return int(np.argmax(column.codes == code)) + 1
 
 
 def _setup_ids(flow: str, parameters: Mapping[str, TypedColumn], n_rows: int) -> pa.Array:
@@ -371,7 +297,7 @@ def _json_texts(column: TypedColumn) -> pa.Array:
     for code, value in enumerate(column.values):
         if isinstance(value, float) and not np.isfinite(value):
             raise UnreadableInput(
-                f"row {_first_row(column, code)}: {value!r} is not a value of a hyperparameter"
+                f"row {first_row(column, code)}: {value!r} is not a value of a hyperparameter"
             )
     texts = pa.array([*(json.dumps(value) for value in column.values), None], pa.string())
     return texts.take(pa.array(np.where(column.codes < 0, len(column.values), column.codes)))
@@ -449,7 +375,3 @@ def _object(path: Path, content: Any) -> Mapping[str, Any]:
     if not isinstance(content, dict):
         raise UnreadableInput(f"{path}: expected a JSON object {{task id: {{quality: value}}}}")
     return content
-
-
-def _listed(names: Iterable[str]) -> str:
-    return quoted(", ".join(names))

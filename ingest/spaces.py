@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import tomllib
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from warehouse.storage.writing import Commit
     from warehouse.store import Warehouse
     from warehouse.vocabulary.parameters import Scale
+
+logger = logging.getLogger(__name__)
 
 _FLOWS = """
 SELECT DISTINCT flow FROM setups WHERE flow IN ($flow, 'openml:' || $flow, 'other:' || $flow) ORDER BY flow
@@ -141,11 +145,15 @@ def _of_configspace(path: Path, text: str) -> dict[str, Any]:
     from ConfigSpace import ConfigurationSpace
 
     try:
-        space = ConfigurationSpace.from_json(io.StringIO(text))
+        with warnings.catch_warnings(action="ignore"):  # about old fields, which `_dropped` tells of
+            space = ConfigurationSpace.from_json(io.StringIO(text))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
         raise UnreadableInput(f"{path} is not a search space in ConfigSpace's JSON ({reason})") from error
     hyperparameters = {name: _of_hyperparameter(own) for name, own in space.items()}
+    dropped = _dropped(json.loads(text)["hyperparameters"])
+    if dropped:
+        logger.warning("%s: not kept, and searched evenly instead: %s", path, ", ".join(dropped))
     for condition in _parts(space.conditions):
         kind = type(condition).__name__
         if kind not in ("EqualsCondition", "InCondition"):
@@ -160,6 +168,20 @@ def _of_configspace(path: Path, text: str) -> dict[str, Any]:
             raise UnreadableInput(f"{path}: a forbidden clause can't be kept: {one_line(clause)}")
         forbidden.append({one.hyperparameter.name: _plain(one.value) for one in equalities})
     return {"hyperparameters": hyperparameters, **({"forbidden": forbidden} if forbidden else {})}
+
+
+def _dropped(hyperparameters: list[dict[str, Any]]) -> list[str]:
+    """What ConfigSpace's JSON says of values and a declaration can't: steps, weights, distributions."""
+    return [
+        f"{what} of {own.get('name')}"
+        for own in hyperparameters
+        for what, is_there in {
+            f"the step {own.get('q')}": own.get("q") not in (None, 1),
+            "the weights": len(set(own.get("weights") or own.get("probabilities") or ())) > 1,
+            "the distribution": str(own.get("type", "")).startswith(("normal", "beta")),
+        }.items()
+        if is_there
+    ]
 
 
 def _of_hyperparameter(own: Any) -> dict[str, Any]:

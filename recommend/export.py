@@ -211,7 +211,8 @@ def export_document(seeds: Seeds, to: str) -> dict[str, Any]:
                  `configspace`: for `ConfigurationSpace.from_serialized_dict`
     flaml        `starting_points` and `estimator_list`, arguments of `AutoML.fit`;
                  `notes`: sentences about what these can't say
-    ray          `points_to_evaluate` of searchers and of FLAML's `tune.run`;
+    ray          `points_to_evaluate` of searchers and of FLAML's `tune.run`, each with a value for every
+                 name, the default where a condition does not hold: `algorithm` says which count;
                  `param_space`: name -> a function of `ray.tune` and its arguments
     sklearn      `grids`: for each flow what `recommend.sklearn_grids.sklearn_grid` returns
     configspace  the space alone, as `ConfigurationSpace.from_json` reads it
@@ -266,10 +267,12 @@ def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
 
 
 def _for_ray(seeds: Seeds, space: Space) -> dict[str, Any]:
-    distributions = {
-        name.replace(":", "."): _ray_distribution(own) for name, own in space.config_space.items()
-    }
-    return {"points_to_evaluate": points_to_evaluate(seeds, space), "param_space": distributions}
+    parameters = {name.replace(":", "."): own for name, own in space.config_space.items()}
+    distributions = {name: _ray_distribution(own) for name, own in parameters.items()}
+    # Ray's own searchers refuse points that lack a name of the space.
+    defaults = native_values({name: own.default_value for name, own in parameters.items()})
+    points = [{**defaults, **point} for point in points_to_evaluate(seeds, space)]
+    return {"points_to_evaluate": points, "param_space": distributions}
 
 
 def _ray_distribution(parameter: Hyperparameter[Any, Any]) -> list[Any]:

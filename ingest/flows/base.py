@@ -51,6 +51,10 @@ class Make:
         return None if self.values["class_weight"] == "none" else str(self.values["class_weight"])
 
 
+def _two(_: Values) -> int:
+    return 2
+
+
 @dataclass(frozen=True, repr=False)
 class Flow(SearchedFlow):
     """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
@@ -71,7 +75,7 @@ class Flow(SearchedFlow):
     """The package that it needs and not every installation has; the extra that installs it has its name."""
     beyond_openml: tuple[str, ...] = ()
     """Hyperparameters that runs of these OpenML flows leave at their default."""
-    rows_needed: Callable[[Values], int] = lambda _: 2
+    rows_needed: Callable[[Values], int] = _two
     """Fewest training rows of a configuration."""
     most_rows: int | None = None
     """Rows of a dataset beyond which the flow is too slow to be recommended unless it is named."""
@@ -84,6 +88,12 @@ class Flow(SearchedFlow):
     further: tuple[Number | Choice, ...] = ()
     """Hyperparameters that configurations may have and `space` does not: `ingest.flows.pipelines`. One that
     has the name of a hyperparameter is the same with more values."""
+
+    def __reduce__(self) -> Any:
+        """Pickle a flow of the registry by its name: some are made of functions that can't be pickled."""
+        from ingest.flows import FLOWS, get_flow
+
+        return (get_flow, (self.name,)) if FLOWS.get(self.name) is self else super().__reduce_ex__(4)
 
     def regressor(
         self, *hyperparameters: Number | Choice, estimator: Callable[[Make], BaseEstimator] | None = None

@@ -1,7 +1,8 @@
 """Datasets themselves: downloaded, and described by our own meta-features beside OpenML's qualities.
 
 Both have OpenML's names and definitions, so that a dataset of the warehouse and somebody's file are compared
-by the same extractor. One dataset at a time comes through the `openml` client, which keeps a copy on disk.
+by the same extractor. One dataset at a time comes through the `openml` client, which keeps a copy on disk;
+its file is read as any other (`ingest.reading.tables`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ingest.openml.tables import key
 from ingest.reading.datasets import load_dataset
 from ingest.running.rows import description_tables
 from warehouse.store import Warehouse
-from warehouse.support.errors import HeadstartError
+from warehouse.support.errors import Failed, HeadstartError
 
 
 @dataclass
@@ -39,12 +40,14 @@ def ingest_openml_data(
 ) -> Described:
     """Download datasets and store their sizes, content hash and meta-features, each as soon as it is done.
 
-    A dataset that can't be read is passed over.
+    A dataset that can't be read, or of which OpenML names no target or several, is passed over.
 
     Raises:
         BadInput: the server's address is none, or the warehouse can't be written to.
+        Failed: the server can't be reached. What was described before is kept.
     """
     import openml
+    from requests.exceptions import ConnectionError as NoConnectionError
 
     openml.config.server = f"{plain_address(server)}/xml"
     done = Described()
@@ -57,6 +60,8 @@ def ingest_openml_data(
             dataset = load_dataset(key(number), numeric_target="keep", rare_classes="keep")
             tables = description_tables(dataset)
         except HeadstartError as error:
+            if isinstance(error.__cause__, NoConnectionError):  # each further dataset would take seconds
+                raise Failed(f"{server} can't be reached; run the same command again later") from error
             done.failed[number] = str(error)
             continue
         row = tables["datasets"]

@@ -160,6 +160,11 @@ def read_suite(body: bytes) -> list[str]:
     return [element.text for element in parse(body, "study").iter("task_id") if element.text]
 
 
+def read_measures(body: bytes) -> list[str]:
+    """The measures that the server has."""
+    return [element.text for element in parse(body, "evaluation_measures").iter("measure") if element.text]
+
+
 def read_evaluations(body: bytes) -> Listing:
     """A page of `evaluation/list` or `evaluation/setup/list`."""
     skeleton, blocks = _without_blocks(body, _wrapped_parameters(body))

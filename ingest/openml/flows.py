@@ -16,18 +16,12 @@ from dataclasses import dataclass
 from ingest.flows import Flow, find_flow
 from ingest.openml.documents import is_number, parse
 from ingest.openml.values import is_structure
-from ingest.parameter_names import plain_parameter_name
+from ingest.parameter_names import is_tunable, plain_parameter_name
 from warehouse.vocabulary.parameters import Scale
 
 _VERSION = re.compile(r"\(\d+\)")
-_CLASS = re.compile(r"\b(\w+)(?:\.\w+)*\.(\w+)\b")
-
-UNTUNED = frozenset({
-    "random_state", "seed", "random_seed", "n_jobs", "verbose", "copy", "copy_X", "warm_start", "memory",
-    "categorical_features", "cache_size", "silent", "nthread", "steps", "transformers", "estimators",
-    "S", "num-slots", "num-decimal-places", "batch-size", "output-debug-info", "do-not-check-capabilities",
-})  # fmt: skip
-"""Parameters that do not belong to a configuration: randomness, resources, messages, lists of columns."""
+_CLASS = re.compile(r"(?<![\w.])(sklearn|imblearn|lightgbm|xgboost|catboost)(?:\.\w+)*\.(\w+)\b")
+"""A class of a Python package that moves its classes between modules while their names stay unique."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,11 @@ class FlowParameter:
     default_value: str | None
     scale: Scale | None = None
     """Declared scale of its numbers, where the flow is one that we build."""
+
+    @property
+    def value_left_out(self) -> str | None:
+        """Raw value in setups without it; None if unknown. Weka's setups name no flag that is off."""
+        return "false" if self.data_type == "flag" and self.default_value is None else self.default_value
 
 
 @dataclass(frozen=True)
@@ -78,17 +77,20 @@ class OpenMLFlow:
     def structure(self) -> str | None:
         """Name without versions, equal for flows of one algorithm; None if nothing but the name is known.
 
-        scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so of a
-        component's name only the package and the class count.
+        scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so of its
+        components, and those of packages like it, only the package and the class count. Other names stay
+        whole: `mlr.classif.rpart` and `mlr.regr.rpart` are two algorithms.
         """
         return structure_of(self.name) if self.components else None
 
 
 def structure_of(name: str) -> str:
-    """Structure of a pipeline from its name: without versions and the modules between.
+    """Structure of a pipeline from its name: without versions and the modules of known Python packages.
 
     >>> structure_of("sklearn.pipeline.Pipeline(tree=sklearn.tree._classes.DecisionTreeClassifier)(3)")
     'sklearn.Pipeline(tree=sklearn.DecisionTreeClassifier)'
+    >>> structure_of("mlr.classif.ranger.tuned(2)")
+    'mlr.classif.ranger.tuned'
     """
     without_versions = _VERSION.sub("", name)
     return _CLASS.sub(r"\1.\2", without_versions)
@@ -122,7 +124,7 @@ def read_flow(body: bytes) -> OpenMLFlow:
                 component_flow=component.flow,
                 name=key[1],
                 parameter=name,
-                tunable=_is_tunable(ours, key[1], name, _text(parameter, "default_value")),
+                tunable=_is_tunable(ours, component, parameter, name),
                 data_type=_text(parameter, "data_type"),
                 default_value=_text(parameter, "default_value"),
                 scale=ours.scales.get(name) if ours else None,
@@ -158,11 +160,13 @@ def _components(element: ET.Element, path: str) -> Iterator[tuple[Component, ET.
             yield from _components(below, f"{path}__{step}" if path else step)
 
 
-def _is_tunable(ours: Flow | None, plain: str, name: str, default: str | None) -> bool:
+def _is_tunable(ours: Flow | None, component: Component, parameter: ET.Element, name: str) -> bool:
     if ours is not None:
         # What we set when we build it; the rest never varies there.
         return name in ours.openml_names
-    return plain not in UNTUNED and not (default and is_structure(default))
+    named = _text(parameter, "name") or ""
+    default, description = _text(parameter, "default_value"), _text(parameter, "description")
+    return is_tunable(named, component.name, description or "") and not (default and is_structure(default))
 
 
 def _names_in(ours: Flow, parameters: list[tuple[str, str]]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,6 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ingest.keys import digest
+from ingest.openml.absence import why_nothing
 from ingest.openml.answers import Answers
 from ingest.openml.connection import ApiError, Connection
 from ingest.openml.documents import UnreadableError, rows_in
@@ -92,8 +93,8 @@ def ingest_openml(
         report: called after every page.
 
     Raises:
-        BadInput: a selection that the server does not take, or the same job runs already, or the disk
-            refuses.
+        BadInput: a selection that the server does not take or has no run of, or the same job runs already, or
+            the disk refuses.
         Failed: the server gave up. What came before is kept, here and where the disk refuses.
     """
     job = _Job(warehouse, selection, connection, jobs, refresh, report)
@@ -109,11 +110,14 @@ def estimate(warehouse: Warehouse, selection: Selection, connection: Connection)
     """About how many requests `ingest_openml` would make; a dozen find it out, and nothing is written."""
     job = _Job(warehouse, selection, connection)
     evaluations = known = requests = 0
-    for filters, measure in product(partitions(selection, connection), selection.measures):
+    parts = partitions(selection, connection)
+    for filters, measure in product(parts, selection.measures):
         sweep = job.sweep(filters, measure)
         total = sweep.estimate(connection.get)
         evaluations, known = evaluations + total, known + len(sweep.known)
         requests += 1 + max(total - len(sweep.known), 0) // sweep.page
+    if not evaluations and not known and not selection.since:
+        raise BadInput(why_nothing(selection, parts, connection))
     return Estimate(evaluations, known, requests)
 
 
@@ -160,7 +164,10 @@ class _Job:
         for filters in parts:
             self._ingest_partition(filters)
         self._answers.forget_all()
+        nothing = None if self._selection.since else self._explain_absence(parts)
         self._records.note("finished", requests=self._connection.requests_made, version=self._store.version)
+        if nothing is not None:
+            raise BadInput(nothing)
         return JobSummary(
             requests=self._connection.requests_made,
             reused=self._answers.reused,
@@ -173,6 +180,18 @@ class _Job:
             seconds_waiting=self._connection.seconds_waiting,
             seconds_writing=self._store.seconds_writing,
         )
+
+    def _explain_absence(self, parts: Sequence[str]) -> str | None:
+        """The reason why there is no run at all, None if there are some; notes flows without any."""
+        known = (
+            len(self._store.known_runs(filters, measure))
+            for filters, measure in product(parts, self._selection.measures)
+        )
+        if not self._store.added.get("runs") and not any(known):
+            return why_nothing(self._selection, parts, self._connection)
+        for flow in self._store.without_runs(self._selection.flows):
+            self._records.skip(f"flow {flow}", "the server has no evaluated run of it")
+        return None
 
     def sweep(self, filters: str, measure: str, *, with_setups: bool = False) -> Sweep:
         """The search for one measure, where it was left."""

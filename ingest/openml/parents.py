@@ -59,7 +59,10 @@ class Parents:
 
     def _flow_tables(self, names: Mapping[str, str]) -> dict[str, Any]:
         flows = [self._flow(number, name) for number, name in names.items() if number not in self.flows]
-        self.flows |= {flow.id: KnownFlow(flow.algorithm, flow.parameters) for flow in flows}
+        self.flows |= {
+            flow.id: KnownFlow(flow.algorithm, flow.parameters, bool(flow.parameters or not flow.components))
+            for flow in flows
+        }
         return flow_tables(flows) if flows else {}
 
     def _flow(self, number: str, name: str) -> OpenMLFlow:
@@ -161,4 +164,7 @@ def _known_flows(warehouse: Warehouse) -> dict[str, KnownFlow]:
         if row["name"] is not None:
             row["component_flow"] = row["component_flow"].removeprefix("openml:")
             parameters.append(FlowParameter(**row))
-    return {number: KnownFlow(name, tuple(parameters)) for number, (name, parameters) in flows.items()}
+    return {
+        number: KnownFlow(name, tuple(parameters), bool(parameters))
+        for number, (name, parameters) in flows.items()
+    }

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
 from ingest.openml import MEASURES
 from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import UnreadableError, read_suite, rows_in
+from ingest.openml.documents import UnreadableError, read_measures, read_suite, rows_in
 from warehouse.support.errors import BadInput, BadOption, Failed
+from warehouse.vocabulary.measures import canonical_measure, known_name
 
 T = TypeVar("T")
 
@@ -58,9 +60,10 @@ def partitions(selection: Selection, connection: Connection) -> list[str]:
     """Filters that together are the selection, each short enough for a request: "flow/6969/task/3,6".
 
     Raises:
-        BadInput: the server has no such suite, or no task for the selection.
+        BadInput: the server has no such suite or measure, or no task for the selection.
         Failed: the server's answer can't be read.
     """
+    _refuse_unknown_measures(selection.measures, connection)
     tasks = _tasks(selection, connection) if selection.has_tasks else []
     size = _IDS_IN_A_FILTER if selection.most is None else 1
     parts = product(
@@ -69,6 +72,17 @@ def partitions(selection: Selection, connection: Connection) -> list[str]:
         _chunks("uploader", selection.uploaders, _IDS_IN_A_FILTER),
     )
     return ["/".join(filter(None, part)) for part in parts]
+
+
+def _refuse_unknown_measures(measures: Sequence[str], connection: Connection) -> None:
+    """Refuse measures that neither we nor the server know; a server without a list of them knows none."""
+    unknown = [measure for measure in measures if known_name(measure) is None]
+    if unknown:
+        with suppress(ApiError, UnreadableError):
+            listed = connection.get("evaluationmeasure/list", read_measures)
+            unknown = [measure for measure in unknown if measure not in listed]
+    for measure in unknown:
+        canonical_measure(measure)
 
 
 def _tasks(selection: Selection, connection: Connection) -> list[int]:

@@ -118,10 +118,16 @@ class BatchStore:
             rows = self._warehouse.arrow(_KNOWN, of_flows)
         return IdSet.of_array(rows["number"].to_numpy())
 
+    def without_runs(self, flows: Sequence[int]) -> list[int]:
+        """The flows among `flows` of which the warehouse has no evaluated run."""
+        query = "SELECT DISTINCT flow FROM evaluations WHERE list_contains($flows, flow)"
+        found = self._warehouse.arrow(query, {"flows": [key(flow) for flow in flows]})["flow"].to_pylist()
+        return [flow for flow in flows if key(flow) not in found]
+
     def put_evaluations(self, batch: Batch) -> None:
         """Store evaluations."""
         if batch.rows:
-            self._write(batch, evaluation_tables)
+            self._write(batch, lambda rows: evaluation_tables(rows, self._skip))
 
     def put_failures(self, batch: Batch) -> None:
         """Store runs that ended with an error."""
@@ -169,7 +175,7 @@ class BatchStore:
 
     def _is_doubtful(self, setup: SetupValues) -> bool:
         """Whether a setup without values may be one that is lost: listings of evaluations show both alike."""
-        return not setup.parameters and bool(self._parents.flows[setup.flow].parameters)
+        return not setup.parameters and self._parents.flows[setup.flow].has_parameters
 
     def _ask_for_setups(self, numbers: Sequence[str], batch: Batch, setups: dict[str, SetupValues]) -> None:
         """Put the setups of these numbers among `setups`, in as few requests as the server takes."""

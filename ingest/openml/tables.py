@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,11 +18,13 @@ import pyarrow as pa
 
 from ingest.keys import digest
 from ingest.openml.documents import Parameter, SetupValues, is_number
-from ingest.openml.flows import UNTUNED, FlowParameter, OpenMLFlow
+from ingest.openml.flows import FlowParameter, OpenMLFlow
 from ingest.openml.values import is_structure, typed
-from ingest.parameter_names import plain_parameter_name
+from ingest.parameter_names import is_tunable, plain_parameter_name
+from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.schema import PROVENANCE, TABLES
 
+_ROUNDING = 1e-6  # of values at the ends of a measure's range
 _AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
 
 Rows = Sequence[Mapping[str, str]]
@@ -35,6 +37,8 @@ class KnownFlow:
 
     algorithm: str
     parameters: tuple[FlowParameter, ...]
+    has_parameters: bool = True
+    """Whether setups may have values; of a flow that the server can't give nobody knows."""
 
 
 def key(number: str | int) -> str:
@@ -42,8 +46,12 @@ def key(number: str | int) -> str:
     return f"openml:{number}"
 
 
-def evaluation_tables(rows: Rows) -> Tables:
-    """Runs and their evaluations; of several engines' values of a run, the first engine's."""
+def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: None) -> Tables:
+    """Runs and their evaluations; of several engines' values of a run, the first engine's.
+
+    Args:
+        skip: told the run of each value that is left out, infinite or not one of the measure, and why.
+    """
     unique = {
         (row["run_id"], row["function"]): row
         for row in sorted(rows, key=lambda row: _whole(row.get("evaluation_engine_id")) or 1, reverse=True)
@@ -65,11 +73,25 @@ def evaluation_tables(rows: Rows) -> Tables:
             "evaluations",
             run=[key(row["run_id"]) for row in evaluations],
             measure=[row["function"] for row in evaluations],
-            value=[_number(row.get("value")) for row in evaluations],
+            value=[_value(row, skip) for row in evaluations],
             array_data=[row.get("array_data") or row.get("values") for row in evaluations],
             flow=[key(row["flow_id"]) for row in evaluations],
         ),
     }
+
+
+def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | None:
+    """The value of an evaluation; None where it has none, or one that the measure can't have."""
+    try:
+        value = float(row.get("value") or "nan")
+    except ValueError:
+        return None
+    known = MEASURES.get(row["function"])
+    low, high = (-math.inf, math.inf) if known is None else (known.low, known.high)
+    if math.isnan(value) or (math.isfinite(value) and low - _ROUNDING <= value <= high + _ROUNDING):
+        return None if math.isnan(value) else min(max(value, low), high)
+    skip(f"run {row['run_id']}", f"{row['function']} is not {'finite' if known is None else known.range}")
+    return None
 
 
 def failed_run_tables(rows: Rows) -> Tables:
@@ -204,14 +226,14 @@ def _alike_tables(
     defaults = [
         parameter
         for parameter in (known.parameters if known else ())
-        if parameter.default_value is not None
+        if parameter.value_left_out is not None
         and parameter.parameter not in named
         and (parameter.component_flow, parameter.name) not in given
-        and not is_structure(parameter.default_value)
+        and not is_structure(parameter.value_left_out)
     ]
     everything = [*columns, *defaults]
     n, width = len(setups), len(everything)
-    filled = [parameter.default_value or "" for parameter in defaults]
+    filled = [parameter.value_left_out or "" for parameter in defaults]
     raw = "\0".join("\0".join([setup.texts, *filled] if columns else filled) for setup in setups)
     encoded = _encoded(raw.split("\0") if width else [])
     texts = encoded.dictionary.to_pylist()  # each distinct text once
@@ -270,7 +292,7 @@ def _from_full_name(parameter: Parameter) -> FlowParameter:
         component_flow=parameter.component_flow,
         name=parameter.name,
         parameter=plain_parameter_name(parameter.full_name or parameter.name),
-        tunable=parameter.name not in UNTUNED,
+        tunable=is_tunable(parameter.name, component),
         data_type=None,
         default_value=None,
     )
@@ -373,12 +395,12 @@ def _whole(text: str | None) -> int | None:
 
 
 def _number(text: str | None) -> float | None:
-    """The number in a text; None for NaN and other text."""
+    """The number in a text; None for other text and what is not finite."""
     try:
         value = float(text or "nan")
     except ValueError:
         return None
-    return None if math.isnan(value) else value
+    return value if math.isfinite(value) else None
 
 
 def _table(name: str, /, **columns: Any) -> pa.Table:

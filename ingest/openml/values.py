@@ -1,7 +1,8 @@
 """Hyperparameter values as OpenML keeps them, with a type.
 
-scikit-learn's uploads hold the JSON text of the Python value, in Python's dialect (NaN, Infinity); older ones
-hold `str()` of it; Weka's and R's hold the option's text. What is no JSON stays the text that it is.
+scikit-learn's uploads hold the JSON text of the Python value, in Python's dialect (NaN, Infinity); those of
+2017 hold `str()` of it; Weka's and R's hold the option's text. What is no JSON is read as a cell of a run
+file is, so that both sources have the same values.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import json
 import math
 from typing import Any
+
+from ingest.reading.formats.cell_values import typed as cell_value
 
 _SERIALIZED = "oml-python:serialized_object"
 _STRUCTURE = frozenset({"component_reference", "composition_step_constant"})
@@ -19,6 +22,9 @@ def typed(raw: str) -> str:
 
     >>> typed('"gini"'), typed("null"), typed("0.5"), typed("auto"), typed("")
     ('"gini"', 'null', '0.5', '"auto"', '""')
+
+    >>> [typed(raw) for raw in ("None", "True", "TRUE", "1.", ".5", "1L", "Inf")]
+    ['null', 'true', 'true', '1.0', '0.5', '1', '"Infinity"']
 
     Numbers that JSON lacks become texts, Python objects the text that names them:
 
@@ -41,7 +47,7 @@ def _decoded(raw: str) -> Any:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
-        return raw
+        return cell_value(raw)
 
 
 def _plain(value: Any) -> Any:

@@ -193,6 +193,9 @@ def load_dataset(
     column = read_target(words, decimal, role, task)
     outcome = target_values(words, column.values.rename(chosen), role, task, numeric_target, rare_classes)
     notes, doubts = outcome.notes, [*raw.doubts, *choice.doubts, *outcome.doubts]
+    other_targets = [name for name in raw.targets if name != chosen and len(raw.targets) > 1]
+    if other_targets:
+        notes += [f"left out, because they are targets as well: {', '.join(other_targets)}"]
     if outcome.task.task_type is REGRESSION:
         notes += filter(None, [_odd_cells(column, words, raw.line_of)])
         doubts += filter(None, [_limits(column, words, raw.line_of)])
@@ -200,7 +203,7 @@ def load_dataset(
     columns = {
         str(name): read_column(column, decimal, _KINDS.get(wanted.get(str(name))))
         for name, column in kept.items()
-        if name != chosen
+        if name != chosen and name not in other_targets
     }
     found = {name: wanted.get(name) or detect_role(column.values, name) for name, column in columns.items()}
     features = {name: _in_role(column.values, name, found[name]) for name, column in columns.items()}

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,12 @@ class RawTable:
     text: TextFormat | None = None
     line_of: Callable[[int], int | None] | None = None
 
+    @property
+    def targets(self) -> list[str]:
+        """The columns that the source names as targets: several where OpenML separates names by commas."""
+        named = [self.target] if self.target in self.frame.columns else (self.target or "").split(",")
+        return [name.strip() for name in named if name and name.strip() in self.frame.columns]
+
 
 def read_table(
     source: str | Path | Any,
@@ -86,7 +92,7 @@ def read_table(
             f"can't read a dataset from {kind}; give a file's path, openml:<number> or a data frame"
         )
     elif isinstance(source, str) and source.startswith("openml:"):
-        raw = _read_openml(source)
+        raw = _read_openml(source, limits)
     elif isinstance(source, str) and source.startswith("sklearn:"):
         raw = _read_built_in(source)
     elif isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
@@ -164,20 +170,29 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
-def _read_openml(source: str) -> RawTable:
+def _read_openml(source: str, limits: ReadingLimits) -> RawTable:
+    """The file of a dataset, which OpenML's client downloads and we read, without the columns to ignore."""
     identifier = source.removeprefix("openml:")
     if not identifier.isdecimal():
         raise UnreadableInput(f"{quoted(source)}: expected openml:<dataset number>, such as openml:31")
     import openml
 
     try:
-        dataset = openml.datasets.get_dataset(int(identifier))
-        frame = pd.DataFrame(dataset.get_data()[0])
+        dataset = openml.datasets.get_dataset(int(identifier), download_data=True)
+        file = Path(str(dataset.parquet_file or dataset.data_file))
     except Exception as error:  # the client lets every kind of network and parser error through
         raise Failed(f"cannot get {source} from OpenML ({one_line(error)[:200]})") from error
-    return RawTable(
-        dataset.name, source, frame.reset_index(drop=True), target=dataset.default_target_attribute
-    )
+    raw = _read_file(file, limits, DETECTED)
+    ignored = {*_names(dataset.row_id_attribute), *_names(dataset.ignore_attribute)}
+    frame = raw.frame.drop(columns=[name for name in raw.frame.columns if name in ignored])
+    target = dataset.default_target_attribute
+    return replace(raw, name=dataset.name, source=source, frame=frame, target=target)
+
+
+def _names(attributes: str | Sequence[str] | None) -> list[str]:
+    """Names of OpenML's attributes, of which several are a list or separated by commas."""
+    given = [attributes] if isinstance(attributes, str) else [*(attributes or ())]
+    return [*given, *(name.strip() for several in given for name in several.split(","))]
 
 
 def _read_built_in(source: str) -> RawTable:

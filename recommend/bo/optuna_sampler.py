@@ -9,8 +9,9 @@ What the optimizer is told of a trial:
     complete            its value, or minus its value where the study minimizes
     failed, pruned      that it failed
     running             that it is under way
-Parameters that the space does not have are ignored. A trial that lacks some of the space's, or has values
-that the space does not have, is not learned from, and a warning says so.
+Parameters that the space does not have are ignored. Hyperparameters that no trial has, because the objective
+settles them itself, count as left at their default. A trial that lacks others, or has values that the space
+does not have, is not learned from, and a warning says so.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import math
 import threading
 import zlib
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnfitConfiguration
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number, Value
 from warehouse.vocabulary.searched_flow import SearchedFlow
 from warehouse.vocabulary.table import ALGORITHM
 
@@ -52,6 +55,9 @@ logger = logging.getLogger(__name__)
 _STATES = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL, TrialState.RUNNING)
 _ONE_AT_A_TIME = threading.Lock()
 """The threads of a study share its sampler, whose surrogate is fitted in place."""
+
+_ATTEMPTS = 20
+"""Proposals among which one is sought that differs from all trials in what the objective suggests."""
 
 _Key = tuple[str, int]  # name of a study, number of a trial
 
@@ -102,11 +108,26 @@ class HeadstartSampler(BaseSampler):
         self._distributions = optuna_distributions(space)
         self._domains = {name: optuna_domain(own) for name, own in self._distributions.items()}
         self._scorer = CandidateScorer(surrogate, acquisition=acquisition)
+        self._settings = {
+            "space": space,
+            "surrogate": deepcopy(surrogate),  # before it learns
+            "acquisition": acquisition,
+            "starts": starts,
+            "seed": seed,
+        }
         self._seed = seed
         self._candidates = SpaceCandidates(space, seed=seed)
+        self._left_out: frozenset[str] = frozenset()  # names that the objective settles itself
         self._starts = [self._start(configuration) for configuration in starts]
-        self._proposed: dict[_Key, Candidate] = {}  # to trials that run
+        self._proposed: dict[_Key, Candidate] = {}  # to trials
         self._tried: dict[_Key, Candidate | None] = {}  # by trials that are over; None: not learned from
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings alone, for pickle and `joblib.dump(study)`: all else follows from the study."""
+        return self._settings
+
+    def __setstate__(self, settings: dict[str, Any]) -> None:
+        self.__init__(**settings)  # type: ignore[misc]
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
         """The distributions of the space, those of all its flows.
@@ -150,42 +171,82 @@ class HeadstartSampler(BaseSampler):
 
     def _next(self, study: Study, number: int) -> Candidate | None:
         """The configuration for trial `number`; None if all were tried."""
-        history, unknown = self._history(study, number)
+        trials = [one for one in study.get_trials(deepcopy=False, states=_STATES) if one.number != number]
+        left_out = self._never_suggested(trials)
+        if left_out != self._left_out:
+            self._left_out = left_out
+            self._tried.clear()
+        history, unknown = self._history(study.study_name, trials, number)
+        starts = [self._reduced(start) for start in self._starts]
         seed = self._seed_of(number)
-        optimizer = Optimizer(self._candidates, self._scorer, starts=self._starts, seed=seed)
+        optimizer = Optimizer(self._candidates, self._scorer, starts=starts, seed=seed)
         for place, (candidate, trial) in enumerate(history):
             optimizer.recall(Proposal(place, candidate, "model"))
-            if trial.state is not TrialState.RUNNING:
+            if trial is not None and trial.state is not TrialState.RUNNING:
                 optimizer.tell(place, _value(trial, study.direction))
         for _ in range(unknown):  # their workers are about to run what would be proposed here
             optimizer.ask()
-        proposal = optimizer.ask()
-        return None if proposal is None else proposal.candidate
+        taken = {candidate.key for candidate, _ in history}
+        for _ in range(_ATTEMPTS):
+            proposal = optimizer.ask()
+            if proposal is None:
+                return None
+            reduced = self._reduced(proposal.candidate)
+            if reduced.key not in taken:
+                return reduced
+        return None
 
-    def _history(self, study: Study, number: int) -> tuple[list[tuple[Candidate, FrozenTrial]], int]:
-        """All other trials whose configuration is known, and the number of those that begin just now.
+    def _never_suggested(self, trials: Sequence[FrozenTrial]) -> frozenset[str]:
+        """Names of hyperparameters that finished trials should have, and that no trial has."""
+        over = [one for one in trials if one.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+        lacked = {name for trial in over for name in self._lacked(trial.params)}
+        return frozenset(lacked.difference(*(trial.params for trial in trials)))
 
-        They begin just now if no later trial has a configuration yet; others are of workers that died.
+    def _lacked(self, values: Mapping[str, Any]) -> set[str]:
+        """Names of active hyperparameters that `values` lack; none where they have nothing of the space."""
+        flow = str(values.get(ALGORITHM)) if len(self.space.flows) > 1 else next(iter(self.space.flows))
+        prefix, names = self._names_of(flow)
+        if not any(prefix + name in values for name in names):
+            return set()
+        active = self.space.flows[flow].filled(lambda own: values.get(prefix + own.name, own.default), names)
+        return {prefix + name for name in active}.difference(values)
+
+    def _reduced(self, candidate: Candidate) -> Candidate:
+        """The candidate with the defaults of what the objective settles itself."""
+        if not self._left_out:
+            return candidate
+        values = named(self._candidates.configuration_of(candidate), joint=len(self.space.flows) > 1)
+        return self._read({name: value for name, value in values.items() if name not in self._left_out})
+
+    def _history(
+        self, study: str, trials: Sequence[FrozenTrial], number: int
+    ) -> tuple[list[tuple[Candidate, FrozenTrial | None]], int]:
+        """All trials whose configuration is known, and the number of those that begin just now.
+
+        They begin just now if no later trial has a configuration yet; others are of workers that died. What
+        was proposed to a trial that can't be learned from stands there without the trial, so that it is not
+        proposed again.
         """
-        history, unknown, left_out = [], 0, []
-        trials = study.get_trials(deepcopy=False, states=_STATES)
+        history: list[tuple[Candidate, FrozenTrial | None]] = []
+        unknown, left_out = 0, []
         for trial in sorted(trials, key=lambda trial: trial.number):
-            if trial.number == number:
-                continue
             try:
-                candidate = self._candidate(study.study_name, trial)
+                candidate = self._candidate(study, trial)
             except UnfitConfiguration as error:
                 left_out.append(f"trial {trial.number}: {error}")
-                continue
+                candidate = None
+            proposed = self._proposed.get((study, trial.number))
             if candidate is not None:
                 history.append((candidate, trial))
                 unknown = 0
+            elif proposed is not None:
+                history.append((self._reduced(proposed), None))
             elif trial.state is TrialState.RUNNING and trial.number < number:
                 unknown += 1
         if left_out:
             logger.warning(
                 "study %s: %s not learned from, such as %s",
-                study.study_name,
+                study,
                 counted(len(left_out), "trials"),
                 left_out[0],
             )
@@ -204,7 +265,6 @@ class HeadstartSampler(BaseSampler):
             except UnfitConfiguration:  # the objective has not suggested everything yet
                 return self._proposed.get(key)
         if key not in self._tried:
-            self._proposed.pop(key, None)
             self._tried[key] = None
             self._tried[key] = self._read(trial.params)
         return self._tried[key]
@@ -227,10 +287,18 @@ class HeadstartSampler(BaseSampler):
         """
         joint = len(self.space.flows) > 1
         flow = self._fitted(values, ALGORITHM) if joint else next(iter(self.space.flows))
-        prefix = f"{flow}:" if joint else ""
-        names = {name.removeprefix(prefix) for name in self._domains if name.startswith(prefix)}
-        fitted = self.space.flows[flow].filled(lambda own: self._fitted(values, prefix + own.name), names)
-        return self._candidates.of(Configuration(flow, fitted))
+        prefix, names = self._names_of(flow)
+
+        def value_of(own: Number | Choice) -> Value:
+            is_left_out = prefix + own.name in self._left_out and prefix + own.name not in values
+            return own.default if is_left_out else self._fitted(values, prefix + own.name)
+
+        return self._candidates.of(Configuration(flow, self.space.flows[flow].filled(value_of, names)))
+
+    def _names_of(self, flow: str) -> tuple[str, set[str]]:
+        """The prefix of a flow's names in the study, and the names without it; none of an unknown flow."""
+        prefix = f"{flow}:" if len(self.space.flows) > 1 else ""
+        return prefix, {name.removeprefix(prefix) for name in self._domains if name.startswith(prefix)}
 
     def _fitted(self, values: Mapping[str, Any], name: str) -> Any:
         if name not in values:

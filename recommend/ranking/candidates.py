@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -146,10 +147,11 @@ def find_buildable(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: i
         flow = find_flow(str(algorithm))
         if wanted and str(algorithm if flow is None else flow.name) not in wanted:
             continue
-        part = table.take(np.flatnonzero(table.algorithms == algorithm)[:MOST_CANDIDATES])
+        places = np.flatnonzero(table.algorithms == algorithm)
         if flow is None:
-            others |= dict(zip(part.setups, part.configurations(), strict=True))
+            others |= _different(table.take(places))
             continue
+        part = table.take(places[:MOST_CANDIDATES])
         is_slow = flow.most_rows is not None and rows > flow.most_rows
         kind = to_install if not flow.installed else slow if is_slow else found
         for setup, configuration in zip(part.setups, part.configurations(), strict=True):
@@ -167,6 +169,25 @@ def find_buildable(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: i
         of_wanted = f" of {', '.join(sorted(wanted))}" if wanted else ""
         raise TooFewRuns(f"the warehouse has no configuration{of_wanted} that Headstart can build")
     return Buildable(found, to_install)
+
+
+def _different(table: ConfigurationTable) -> dict[str, Configuration]:
+    """The first `MOST_CANDIDATES` configurations of an algorithm that differ, by setup.
+
+    A setup without values is left out where others have some: nobody can try it.
+    """
+    first: dict[Hashable, tuple[str, Configuration]] = {}
+    for start in range(0, len(table), MOST_CANDIDATES):
+        part = table.take(np.arange(start, min(start + MOST_CANDIDATES, len(table))))
+        for setup, own in zip(part.setups, part.configurations(), strict=True):
+            # Versions of a flow may write 1 and 1.0, which read the same; True is neither.
+            values = frozenset((name, isinstance(value, bool), value) for name, value in own.values.items())
+            first.setdefault(values, (str(setup), own))
+        if len(first) > MOST_CANDIDATES:
+            break
+    if len(first) > 1:
+        first.pop(frozenset(), None)
+    return dict(islice(first.values(), MOST_CANDIDATES))
 
 
 def not_built(runs: RunTable, chosen_from: Iterable[Configuration]) -> dict[str, str]:

@@ -14,8 +14,9 @@ from metalearners.samples import flow_named
 from recommend.ranking.near_copies import near_copies_in
 from recommend.ranking.target_kinds import TargetKind, target_kind
 from warehouse.store import Warehouse
+from warehouse.support.errors import UnknownName
 from warehouse.vocabulary.measures import canonical_measure
-from warehouse.vocabulary.task_types import TaskType
+from warehouse.vocabulary.task_types import TASK_TYPES, TaskType
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,12 @@ WHERE dataset IN (SELECT dataset FROM alike) OR family IN (SELECT family FROM al
 ORDER BY dataset
 """
 
+_TASK_TYPES_OF_ALGORITHM = """
+SELECT DISTINCT t.task_type
+FROM flows f JOIN setups s USING (flow) JOIN runs r USING (setup) JOIN tasks t USING (task)
+WHERE coalesce(f.algorithm, f.flow) = $algorithm
+"""
+
 
 def describe_task(
     dataset: Dataset,
@@ -116,6 +123,13 @@ def describe_task(
 def _flow_name(name: str, task_type: TaskType, warehouse: Warehouse) -> str:
     """Canonical name of an installed flow of ours, or key of another one in the warehouse."""
     if find_flow(name) is None and (known := flow_named(warehouse, name)) is not None:
+        found = warehouse.arrow(_TASK_TYPES_OF_ALGORITHM, {"algorithm": known})["task_type"]
+        types = [TASK_TYPES[one].words for one in sorted(found.to_pylist()) if one in TASK_TYPES]
+        if types and task_type.words not in types:
+            raise UnknownName(
+                f"all runs of {name} ({known}) are on tasks of {' and '.join(types)}, but this "
+                f"dataset is one for {task_type.words}: choose another flow"
+            )
         return known
     flow = flow_for(name, task_type)
     flow.refuse_if_not_installed()

@@ -69,17 +69,18 @@ def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
     assert "nothing added; nothing changed" in run(*command)[1]
 
 
-def test_what_the_runs_of_others_are_good_for_depends_on_their_space(run: Run, tmp_path: Path) -> None:
-    pd.DataFrame({"task_id": [3, 31], "depth": [2, 5], "predictive_accuracy": [0.9, 0.7]}).to_csv(
+@pytest.mark.parametrize("measure", ["predictive_accuracy", "rmse"])
+def test_what_the_runs_of_others_are_good_for_depends_on_their_space(
+    run: Run, tmp_path: Path, measure: str
+) -> None:
+    pd.DataFrame({"task_id": [3, 31], "depth": [2, 5], measure: [0.9, 0.7]}).to_csv(
         tmp_path / "runs.csv", index=False
     )
     place = ("--warehouse", tmp_path / "warehouse")
     out = run("file", tmp_path / "runs.csv", "--flow", "own-trees", *place)[1]
     assert "its configurations can be recommended and searched, but not trained.\n" in out
     assert "Its space, inferred from its runs:" in out
-    pd.DataFrame({"task_id": [3, 31], "predictive_accuracy": [0.9, 0.7]}).to_csv(
-        tmp_path / "runs.csv", index=False
-    )
+    pd.DataFrame({"task_id": [3, 31], measure: [0.9, 0.7]}).to_csv(tmp_path / "runs.csv", index=False)
     out = run("file", tmp_path / "runs.csv", "--flow", "own-plain", *place)[1]
     assert "its configurations can be neither recommended nor searched: " in out
     assert out.endswith("its runs have no hyperparameters, so there is no space to search.\n")

@@ -110,6 +110,8 @@ def test_arff_comment_says_what_the_columns_are(warehouse: Warehouse, tmp_path: 
 @each(
     ("header", "rows", "measure", "values", "task_types"),
     [
+        ("accuracy,fit_time", ["0.5,3", "0.25,4"], ACCURACY, [0.5, 0.25], ["supervised_classification"] * 2),
+        ("mcc,classif.acc", ["0.5,3e-1", "0.25,.4"], ACCURACY, [0.3, 0.4], ["supervised_classification"] * 2),
         ("rmse,mae", ["2.5,1", "4,2"], "root_mean_squared_error", [2.5, 4], ["supervised_regression"] * 2),
         ("R2,C", ["0.5,1", "-1,2"], "r2", [0.5, -1], ["supervised_regression"] * 2),
         (
@@ -167,14 +169,114 @@ def test_measures_have_their_other_names_too_and_tell_the_task_type(
     assert types.tolist() == task_types
     found = warehouse.run_table("other:svr", measure, task_type=TASK_TYPES[task_types[0]], related=False)
     assert found.runs["value"].tolist() == values
-    assert not {"rmse", "mae", "auc", "task_type"} & {*found.configurations.parameters}
+    assert not {"rmse", "mae", "auc", "task_type", "fit_time", "mcc"} & {*found.configurations.parameters}
 
 
-def test_a_column_that_only_may_be_a_measure_is_a_hyperparameter(
-    warehouse: Warehouse, tmp_path: Path
+@each(
+    "name", ["time", "cpu_time", "mse", "test_gini_score", "meanFitTime", "classif.ce.error", "val_accuracy"]
+)
+def test_numbers_whose_name_sounds_like_an_unknown_measure_are_asked_about(tmp_path: Path, name: str) -> None:
+    content = f"{name},C,{ACCURACY},task_id\n10,1,0.5,3\n"
+    with pytest.raises(BadInput, match=rf"what is '{name}'.*col_parameters"):
+        read_run_file(write(tmp_path, content), "svr")
+    listed = f'# {{"col_parameters": ["{name}", "C"]}}\n' + content
+    hyperparameters = read_run_file(write(tmp_path, listed), "svr").tables["hyperparameters"]
+    assert set(hyperparameters["parameter"].to_pylist()) == {name, "C"}
+
+
+@each("column", ["loss\nhinge", "max_time\n10", "cost\n3", "learning_rate\n0.1", "error_tol\n3"])
+def test_settings_whose_name_has_such_a_word_are_hyperparameters(tmp_path: Path, column: str) -> None:
+    name, value = column.split()
+    read = read_run_file(write(tmp_path, f"{name},{ACCURACY},task_id\n{value},0.5,3\n"), "svr")
+    assert read.tables["hyperparameters"]["parameter"].to_pylist() == [name]
+
+
+@each(
+    ("column", "values", "expected", "said"),
+    [
+        ("accuracy", (64, 91.5), [0.64, 0.915], "accuracy of 64 to 91.5: read as percent"),
+        ("kappa", (-3, 50, 80), [-0.03, 0.5, 0.8], "percent"),
+        ("brier", (1.5, 0.1), [1.5, 0.1], ""),
+        ("f1", (1.0000000001, 0.5), [1.0, 0.5], ""),
+        ("neg_log_loss", (-0.5, -2), [0.5, 2.0], ""),
+    ],
+)
+def test_percent_is_recognized_and_said(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    column: str,
+    values: tuple[float, ...],
+    expected: list[float],
+    said: str,
 ) -> None:
-    rows = read_back(warehouse, tmp_path, f"time,{ACCURACY},task_id\n10,0.5,3\n")
-    assert rows == [{"time": 10}]
+    caplog.clear()
+    rows = "".join(f"1,{value},3\n" for value in values)
+    tables = read_run_file(write(tmp_path, f"C,{column},task_id\n{rows}"), "svr").tables
+    assert tables["evaluations"]["value"].to_pylist() == pytest.approx(expected)
+    assert said in caplog.text
+    assert bool(said) == bool(caplog.text)
+
+
+@each(
+    ("column", "values", "complaint"),
+    [
+        ("accuracy", (0.64, 0.7, 91), "row 3: accuracy is 91, but predictive_accuracy is 0 to 1"),
+        ("auc", (640, 910), "row 1: auc is 640, but area_under_roc_curve is 0 to 1"),
+        ("log_loss", (-0.5, -2), "row 1: log_loss is -0.5, but log_loss is 0 and more.*neg_"),
+    ],
+)
+def test_values_that_a_measure_can_not_have_are_refused(
+    tmp_path: Path, column: str, values: tuple[float, ...], complaint: str
+) -> None:
+    rows = "".join(f"1,{value},3\n" for value in values)
+    with pytest.raises(BadInput, match=complaint):
+        read_run_file(write(tmp_path, f"C,{column},task_id\n{rows}"), "svr")
+
+
+CLIENT = (
+    ",run_id,task_id,setup_id,flow_id,flow_name,data_name,function,upload_time,value,values,array_data",
+    "9,101,3,50,8353,x.SVC(16),d3,predictive_accuracy,2018-06-20,0.75,,",
+    "10,102,3,51,8353,x.SVC(16),d3,predictive_accuracy,2018-06-20,0.5,,",
+    "11,102,3,51,8353,x.SVC(16),d3,area_under_roc_curve,2018-06-20,0.625,,",
+)
+SETUPS = [(0.1, "rbf", 7), (1.0, "poly", 8), (1.0, "poly", 8)]
+IN_COLUMNS = (
+    ",x.SVC(16)_C,x.SVC(16)_kernel,x.SVC(16)_random_state",
+    *(f',{C},"""{kernel}""",{seed}' for C, kernel, seed in SETUPS),
+)
+_DICTIONARY = "{{'x.SVC(16)_C': '{}', 'x.SVC(16)_kernel': '\"\"{}\"\"', 'x.SVC(16)_random_state': '{}'}}"
+IN_ONE = (",parameters", *(f',"{_DICTIONARY.format(*setup)}"' for setup in SETUPS))
+
+
+@pytest.mark.parametrize("parameters", [IN_COLUMNS, IN_ONE])
+@pytest.mark.parametrize("flow", ["8353", "svc"])
+def test_frames_of_openmls_python_client_are_run_files(
+    warehouse: Warehouse, tmp_path: Path, parameters: tuple[str, ...], flow: str
+) -> None:
+    """`list_evaluations_setups`, with parameters in columns of their own or in one; a seed is no setting."""
+    content = "\n".join(map("".join, zip(CLIENT, parameters, strict=True)))
+    ingest_run_file(warehouse, write(tmp_path, content), flow)
+    table = warehouse.run_table(flow, ACCURACY)
+    assert configurations(table) == [{"C": 0.1, "kernel": "rbf"}, {"C": 1.0, "kernel": "poly"}]
+    assert table.runs["value"].tolist() == [0.75, 0.5]
+    assert warehouse.run_table(flow, "auc").runs["value"].tolist() == [0.625]
+
+
+def test_rows_of_other_flows_are_left_out(
+    warehouse: Warehouse, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = f"flow_id,C,{ACCURACY},task_id\n6969,1,0.5,3\n6970,2,0.6,3\n6969,3,0.7,3\n"
+    assert read_back(warehouse, tmp_path, content) == [{"C": 1}, {"C": 3}]
+    assert "1 row of other flows left out" in caplog.text
+    with pytest.raises(BadInput, match="runs of '6969, 6970', not of openml:8353"):
+        ingest_run_file(warehouse, write(tmp_path, content), "8353")
+
+
+def test_frames_of_openmls_r_client_are_run_files(warehouse: Warehouse, tmp_path: Path) -> None:
+    content = (
+        "run.id,task.id,setup.id,learner.name,predictive.accuracy,cost,shrinking\n1,3,5,svm,0.5,1L,TRUE\n"
+    )
+    assert read_back(warehouse, tmp_path, content) == [{"cost": 1, "shrinking": True}]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

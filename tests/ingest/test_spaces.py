@@ -1,5 +1,6 @@
 """Search spaces of others' flows: which scales they declare, and who learns of it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,27 @@ def test_a_hyperparameter_that_the_flow_does_not_have_is_refused(warehouse: Ware
     with pytest.raises(BadInput, match=r"8353 has no hyperparameter 'gamma'; it has C, degree, kernel"):
         ingest_space(warehouse, space, SVM)
     assert warehouse.version == 1
+
+
+def test_what_a_declaration_can_not_say_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    content = {
+        "hyperparameters": [
+            {"type": "uniform_float", "name": "a", "lower": 0.0, "upper": 1.0, "default": 0.5, "q": 0.1},
+            {"type": "normal_float", "name": "b", "mu": 0, "sigma": 1, "lower": -3, "upper": 3},
+            {"type": "categorical", "name": "c", "choices": ["x", "y"], "weights": [1, 2]},
+            {"type": "categorical", "name": "d", "choices": ["x", "y"], "weights": [1, 1]},
+        ],
+        "conditions": [],
+        "forbiddens": [],
+        "format_version": 0.4,
+    }
+    path = tmp_path / "space.json"
+    path.write_text(json.dumps(content))
+    assert [own.name for own in read_space(path, "").hyperparameters] == ["a", "b", "c", "d"]
+    told = "the step 0.1 of a, the distribution of b, the weights of c"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}: not kept, and searched evenly instead: {told}"
+    ]
 
 
 @each(

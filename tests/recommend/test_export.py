@@ -307,7 +307,9 @@ def test_documents_are_json_and_say_what_to_run(optuna: Any, tool: str, joint: b
         ran = [dict(Configuration(space, values=one)) for one in document["configurations"]]
         assert ran == document["configurations"] == values
     elif tool == "ray":
-        assert document["points_to_evaluate"] == (POINTS if joint else values)
+        for point, active in zip(document["points_to_evaluate"], POINTS if joint else values, strict=True):
+            assert {**point, **active} == point
+            assert point.keys() == document["param_space"].keys()
         assert document["param_space"].keys() == {name.replace(":", ".") for name in space_of(seeds).names}
     elif tool == "sklearn":
         assert [grid["estimator"] for grid in document["grids"]] == [

@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from warehouse.questions.normalized_accuracy import normalized_accuracy
 from warehouse.questions.openml_qualities import harmonized
 from warehouse.questions.sampling import MOST_LEARNED, SEARCHES, TASKS, RunSample, choose_sample
-from warehouse.support.errors import Failed, UnknownName
+from warehouse.support.errors import Failed, TooFewRuns, UnknownName
 from warehouse.vocabulary.declaration import read_declaration
 from warehouse.vocabulary.inference import inferred_flow
 from warehouse.vocabulary.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.vocabulary.parameters import Scale
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 from warehouse.vocabulary.table import SEPARATOR, ConfigurationTable, split_name
-from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -143,7 +143,7 @@ def run_answers(
         normalized = normalized_accuracy(accuracies.to_pandas(), metafeatures(ask))
         runs = pa.Table.from_pandas(normalized, schema=accuracies.schema, preserve_index=False)
     if not runs.num_rows:
-        _refuse_unknown_measure(ask, measure, {"flows": flows})
+        _refuse_without_runs(ask, measure, flows, task_type)
     naming = _naming(flows, joint=joint)
     setups = None if sample.runs is None else pc.unique(runs["setup"]).to_pylist()
     rows = {
@@ -257,7 +257,7 @@ def performance_matrix(
         normalized = normalized_accuracy(accuracies, metafeatures(ask))
         cells = pa.Table.from_pandas(normalized, preserve_index=False)
     if not cells.num_rows:
-        _refuse_unknown_measure(ask, measure, parameters)
+        _refuse_without_runs(ask, measure, flows, task_type)
     return _pivot(cells, "setup", "dataset")
 
 
@@ -326,7 +326,7 @@ WITH stated AS (
   SELECT t.dataset, coalesce(r.train_rows, 'infinity'::DOUBLE) AS train_rows,
     count(DISTINCT r.setup) AS setups
   FROM several JOIN {TASKS} t USING (dataset) JOIN runs r USING (task) JOIN evaluations e USING (run)
-  WHERE e.measure = $measure AND r.outcome = 'success' AND e.value IS NOT NULL
+  WHERE e.measure = $measure AND r.outcome = 'success' AND isfinite(e.value)
   GROUP BY ALL
 )
 SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
@@ -337,6 +337,13 @@ FROM counted GROUP BY dataset
 _USUAL = """
 LEFT JOIN (SELECT unnest($usual::VARCHAR[]) AS dataset, unnest($usual_rows::DOUBLE[]) AS train_rows) usual
   ON usual.dataset = t.dataset
+"""
+
+# A setup of OpenML whose hyperparameters the server lost: nobody knows what was run.
+_IS_KNOWN = """
+r.setup NOT IN (
+  SELECT setup FROM setups WHERE configuration IS NULL AND regexp_full_match(setup, 'openml:[0-9]+')
+)
 """
 
 _RUNS = f"""
@@ -352,7 +359,7 @@ JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d ON d.dataset = t.dataset
 {_USUAL}
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
-  AND e.value IS NOT NULL
+  AND isfinite(e.value) AND {_IS_KNOWN}
 ORDER BY i.version, r.position, r.run
 """
 
@@ -371,7 +378,7 @@ JOIN {TASKS} t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
 {{of_sample}}
 WHERE list_contains($measures, e.measure) AND ($flows IS NULL OR list_contains($flows, e.flow))
-  AND e.value IS NOT NULL AND NOT list_contains($searches, i.source)
+  AND isfinite(e.value) AND NOT list_contains($searches, i.source)
 """
 
 _COLUMN = "CASE WHEN $joint THEN coalesce(f.algorithm, f.flow) || $separator ELSE '' END || parameter"
@@ -411,7 +418,7 @@ JOIN {TASKS} t USING (task)
 {_USUAL}
 WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.train_rows)
   AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
-  AND r.outcome = 'success' AND e.value IS NOT NULL
+  AND r.outcome = 'success' AND isfinite(e.value) AND {_IS_KNOWN}
 GROUP BY r.setup, t.dataset
 """
 
@@ -449,12 +456,15 @@ JOIN flows f USING (flow)
 JOIN {TASKS} t USING (task)
 JOIN ingests i ON i.ingest = r.ingest
 LEFT JOIN datasets d USING (dataset)
-WHERE r.outcome IN ('success', 'timeout') AND seconds IS NOT NULL
+WHERE r.outcome IN ('success', 'timeout') AND seconds IS NOT NULL AND {_IS_KNOWN}
   AND $share > 0 AND ($share = 1 OR md5_number_lower(r.run) < 18446744073709551615 * $share)
 ORDER BY i.version, r.position, r.run
 """
 
-_QUALITIES = "SELECT dataset, quality, value FROM qualities WHERE (source = 'computed') = $computed"
+_QUALITIES = """
+SELECT dataset, quality, CASE WHEN isfinite(value) THEN value END AS value
+FROM qualities WHERE (source = 'computed') = $computed
+"""
 
 
 def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | None]:
@@ -483,17 +493,27 @@ def _stored_name(ask: Ask, measure: str) -> str:
     return measure if as_given.num_rows else known
 
 
-def _refuse_unknown_measure(ask: Ask, measure: str, parameters: Mapping[str, Any]) -> None:
-    """Raise `BadInput` unless runs have the measure, if only unsuccessful ones."""
-    measures = ask(
-        """SELECT DISTINCT measure FROM evaluations
-        WHERE $flows IS NULL OR list_contains($flows, flow) ORDER BY measure""",
-        {"flows": parameters["flows"]},
-    )["measure"].to_pylist()
-    if measure not in measures:
+def _refuse_without_runs(ask: Ask, measure: str, flows: list[str] | None, task_type: TaskType) -> None:
+    """Raise `BadInput` unless runs on tasks of this type have the measure, if only unsuccessful ones."""
+    found = ask(_MEASURES_OF_TASKS, {"flows": flows}).to_pylist()
+    types = sorted({row["task_type"] for row in found if row["measure"] == measure})
+    if not types:
+        measures = sorted({row["measure"] for row in found})
         raise UnknownName(
             f"no run has the measure {measure!r}; the warehouse has: {', '.join(measures) or 'none'}"
         )
+    if task_type.name not in types:
+        kinds = [TASK_TYPES[name].words if name in TASK_TYPES else name.replace("_", " ") for name in types]
+        raise TooFewRuns(
+            f"all runs that have {measure} are on tasks of {' and '.join(kinds)}: nothing can be learned "
+            f"from them for {task_type.words}"
+        )
+
+
+_MEASURES_OF_TASKS = """
+SELECT DISTINCT e.measure, t.task_type FROM evaluations e JOIN runs r USING (run) JOIN tasks t USING (task)
+WHERE $flows IS NULL OR list_contains($flows, e.flow)
+"""
 
 
 def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:

@@ -19,8 +19,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-TASKS = "(SELECT task, dataset FROM tasks WHERE task_type = $task_type)"
-"""Tasks of one type, in a query: runs of several types do not compare."""
+TASKS = """(
+  SELECT t.task, t.dataset FROM tasks t LEFT JOIN datasets d USING (dataset)
+  WHERE t.task_type = $task_type
+  QUALIFY coalesce(t.target = first_value(t.target) OVER (
+    PARTITION BY t.dataset
+    ORDER BY t.target IS NULL, t.target IS DISTINCT FROM d.target, length(t.task), t.task
+  ), true)
+)"""
+"""Tasks of one type, in a query, and of one target a dataset: runs of several do not compare.
+
+The target is the dataset's own; where that is unknown, the target of the dataset's first task, which at
+OpenML has the lowest number. A task whose target is unknown counts as one of it.
+"""
 SEARCHES = ("tune", "verify")
 """Sources whose runs were chosen by their results on the dataset."""
 
@@ -114,7 +125,7 @@ _COUNTS = "SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM set
 _AMOUNTS = """
 WITH run_often AS (
   SELECT e.flow, count(*) AS runs FROM evaluations e
-  WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND e.value IS NOT NULL
+  WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND isfinite(e.value)
   GROUP BY e.flow
 ), set_up AS (SELECT flow, count(*) AS setups FROM setups GROUP BY flow)
 SELECT flow, runs, coalesce(setups, 0) AS setups
@@ -139,7 +150,7 @@ WITH known AS MATERIALIZED (
   SELECT r.run, r.setup, t.dataset, list_contains($searches, i.source) AS searched
   FROM evaluations e JOIN runs r USING (run) JOIN {TASKS} t USING (task) JOIN ingests i ON i.ingest = r.ingest
   WHERE e.measure = $measure AND list_contains($flows, e.flow) AND r.outcome = 'success'
-    AND e.value IS NOT NULL
+    AND isfinite(e.value)
 ), of_datasets AS (
   SELECT * FROM known WHERE dataset IN (
     SELECT dataset FROM known GROUP BY dataset

@@ -4,6 +4,7 @@ Runs may have other measures, too. They are stored and read like these, but noth
 nobody knows which way they are better.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -37,7 +38,7 @@ class Measure:
     larger_is_better: bool
     definition: str
     aliases: tuple[str, ...] = ()
-    """Other names, in lower case with underscores."""
+    """Other names, in lower case with underscores; each also counts in other spellings (`known_name`)."""
     low: float = 0.0
     high: float = 1.0
     """Least and greatest possible value; infinite where there is no limit."""
@@ -64,24 +65,26 @@ class Measure:
 
 
 COMMON = (
-    Measure(ACCURACY, True, "share of the rows whose class is predicted", ("acc", "accuracy")),
+    Measure(
+        ACCURACY, True, "share of the rows whose class is predicted", ("acc", "accuracy", "accuracy_score")
+    ),
     Measure(
         "balanced_accuracy",
         True,
         "mean of the classes' recalls, each class counting the same",
-        ("bacc", "balanced_acc", "macro_recall", "recall_macro"),
+        ("bac", "bacc", "balanced_acc", "balanced_accuracy_score", "macro_recall", "recall_macro"),
     ),
     Measure(
         AUC,
         True,
         "areas of one class against the rest, averaged by class size",
-        ("auc", "auroc", "roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted"),
+        ("auc", "auroc", "roc_auc", "roc_auc_ovr", "roc_auc_ovr_weighted", "roc_auc_score"),
     ),
     Measure(
         "f_measure",
         True,
         "F1 of the classes, averaged by class size",
-        ("f1", "f1_score", "f1_weighted", "weighted_f1"),
+        ("f1", "f1_score", "f1_weighted", "f_score", "weighted_f1"),
     ),
     Measure("f1_macro", True, "F1 of the classes, each class counting the same", ("macro_f1",)),
     Measure(
@@ -140,7 +143,7 @@ COMMON = (
         True,
         "share of the variance that is explained, 1 - root_relative_squared_error^2; 0 = as good as the"
         " training rows' mean",
-        ("coefficient_of_determination", "r2_score", "r_squared", "rsquared"),
+        ("coefficient_of_determination", "r2_score", "r_squared", "rsq"),
         low=-inf,
     ),
     Measure(
@@ -323,18 +326,21 @@ def measure_title(measure: str) -> str:
     return _TITLES.get(measure, measure.replace("_", " "))
 
 
-_NAMES = {name: name for name in MEASURES} | {
-    alias: measure.name for measure in MEASURES.values() for alias in measure.aliases
-}
+_NAMES = {name: measure.name for measure in MEASURES.values() for name in (measure.name, *measure.aliases)}
 
 
 def known_name(name: str) -> str | None:
-    """The name in `MEASURES` of what a person calls `name`, in upper or lower case; None if it is not there.
+    """The name in `MEASURES` of what a person or a library calls `name`; None if it is not there.
 
-    >>> known_name("ROC-AUC")
-    'area_under_roc_curve'
+    Case and signs do not count, nor does what mlr and scikit-learn put around a measure of test rows.
+
+    >>> {known_name(name) for name in ("ROC-AUC", "rocAuc", "classif.auc", "auc.test.mean", "test_auc")}
+    {'area_under_roc_curve'}
     """
-    return _NAMES.get(_plain(name))
+    words = _words(name)
+    inner = words[2:] if words[:2] == ["mean", "test"] else words[words[:1] in _AROUND :]
+    inner = inner[:-2] if inner[-2:] == ["test", "mean"] else inner
+    return _SPELLINGS.get("".join(words)) or _SPELLINGS.get("".join(inner))
 
 
 def canonical_measure(name: str) -> str:
@@ -363,12 +369,16 @@ def larger_is_better(measure: str) -> bool:
     return MEASURES[measure].larger_is_better
 
 
-def _plain(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
+def _words(name: str) -> list[str]:
+    return re.findall("[a-z0-9]+", name.lower())
+
+
+_AROUND = (["classif"], ["regr"], ["test"])
+_SPELLINGS = {"".join(_words(name)): measure for name, measure in _NAMES.items()}
 
 
 def _unknown(name: str) -> BadInput:
-    close = get_close_matches(_plain(name), _NAMES, n=1)
+    close = get_close_matches("_".join(_words(name)), _NAMES, n=1)
     hint = f", perhaps {_NAMES[close[0]]}" if close else ""
     common = ", ".join(measure.name for measure in COMMON)
     return BadInput(f"unknown measure {name!r}{hint}; known are {common}, and others of OpenML")

@@ -6,7 +6,7 @@ import codecs
 import contextlib
 import re
 import reprlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingest.reading.formats.packing import compression_of, other_kind, unpacked
@@ -115,6 +115,7 @@ def decoded(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, encoding: st
     if kind := other_kind(content):
         raise UnreadableInput(f"the file is {kind}; save the table as CSV or Parquet")
     text = _transcoded(content) if encoding is None else _decoded(content, encoding)
+    text = replace(text, utf8=text.utf8.rstrip(b"\0"))  # writers of fixed blocks fill the last one
     limits.check_lines(text.utf8)
     sample = text.utf8[:_SAMPLE_BYTES]
     if len(sample.translate(None, delete=_CONTROL_BYTES)) < len(sample):

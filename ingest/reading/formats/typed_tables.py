@@ -1,7 +1,7 @@
 """Tables in typed files, whose text cells are interpreted like those of a text file.
 
-`9` is an integer and `9.0` is not, `None`, `True` and `False` are Python's, everything else is text: a
-hyperparameter means something else as an integer than as a fraction, and one column may hold both.
+`9` is an integer and `9.0` is not: a hyperparameter means something else as an integer than as a fraction,
+and one column may hold both.
 """
 
 import csv
@@ -19,12 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.reading.formats.arff import is_arff, read_arff
+from ingest.reading.formats.cell_values import Value, typed
 from ingest.reading.formats.encoding import decoded, quoted
 from ingest.reading.formats.parquet import PARQUET_MAGIC, read_parquet
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
-
-Value = bool | int | float | str | None
 
 
 @dataclass(frozen=True)
@@ -58,26 +57,6 @@ class TypedTable:
 
 
 _EMPTY = frozenset({"", "?", "nan", "NaN", "NA"})
-_WORDS: Mapping[str, Value] = {
-    "None": None, "null": None, "True": True, "true": True, "False": False, "false": False,
-}  # fmt: skip
-_INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
-_NUMBER = re.compile(r"[+-]?([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]++)?")
-
-
-def typed(text: str) -> Value:
-    """The hyperparameter value that `text` stands for.
-
-    >>> [typed(text) for text in ("None", "true", "5", "5.0", "1e-3", "log2")]
-    [None, True, 5, 5.0, 0.001, 'log2']
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _NUMBER.fullmatch(text):
-        return float(text)
-    return text
 
 
 def read_typed_table(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> TypedTable:

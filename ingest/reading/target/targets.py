@@ -46,16 +46,20 @@ def choose_target(table: RawTable, given: str | None) -> TargetChoice:
     is a doubt, and so are a name beside an equally good one and a target without half of its values.
 
     Raises:
-        BadInput: there is no column `given`.
+        BadInput: there is no column `given`, or OpenML names no target of a dataset, or several.
     """
     columns = list(table.frame.columns)
     if given is not None:
         if given not in columns:
             raise UnknownName(f"there is no column {quoted(given)}; {suggestion(given, columns)}")
         return TargetChoice(given, f"{quoted(given)} is the target because it was given")
-    if table.target in columns:
+    if len(table.targets) == 1:
+        target = table.targets[0]
         who = "OpenML" if table.source.startswith("openml:") else "scikit-learn"
-        return TargetChoice(table.target, f"{quoted(table.target)} is the target because {who} names it")
+        return TargetChoice(target, f"{quoted(target)} is the target because {who} names it")
+    if table.source.startswith("openml:"):
+        named = f"several targets ({', '.join(table.targets)})" if table.targets else "no target"
+        raise UnknownName(f"OpenML names {named} of {table.name}; choose one with --target COLUMN")
     return _likeliest(table)
 
 

@@ -16,6 +16,8 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,9 @@ from metalearners.predictions import Prediction
 from recommend.bo.surrogates.base import one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Each step doubles; set by hand."""
@@ -70,12 +75,16 @@ class BlendSurrogate:
         explanations: Sequence[PosteriorExplanation] = EXPLANATIONS,
     ) -> None:
         """A surrogate for the dataset with these meta-features."""
-        from threadpoolctl import ThreadpoolController
-
         self._model = model
         self._metafeatures = metafeatures
         self._explanations = explanations
-        self._threads = ThreadpoolController()  # it takes milliseconds to find the libraries
+
+    @cached_property
+    def _threads(self) -> ThreadpoolController:
+        """Limits threads; found when it is needed, which takes milliseconds, since it can't be pickled."""
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController()
 
     def encode(self, configurations: Configurations) -> Prior:
         prior = self._model.prior(configurations.table, self._metafeatures)

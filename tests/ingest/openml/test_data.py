@@ -9,7 +9,7 @@ from ingest.openml.data import ingest_openml_data
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, Failed
 
 pytestmark = pytest.mark.usefixtures("_client")
 
@@ -50,3 +50,23 @@ def test_a_dataset_with_a_numeric_target_is_described_as_one(warehouse: Warehous
         assert ingest_openml_data(warehouse, [101], server=server.url).described == [101]
     found = warehouse.sql("SELECT target, classes FROM datasets WHERE dataset = 'openml:101'")
     assert found.to_dict("records") == [{"target": "width", "classes": 0}]
+
+
+def test_datasets_that_name_no_target_or_several_are_passed_over_with_the_reason(
+    warehouse: Warehouse, world: World
+) -> None:
+    world.add_dataset(replace(world.datasets[101], target="width,class"))
+    world.add_dataset(replace(world.datasets[101], did=150, target=""))
+    with OpenMLServer(world) as server:
+        done = ingest_openml_data(warehouse, [101, 150], server=server.url)
+    assert "several targets (" in done.failed[101]
+    assert "names no target" in done.failed[150]
+
+
+def test_a_server_that_is_down_is_asked_once(warehouse: Warehouse, world: World) -> None:
+    with OpenMLServer(world) as server:
+        url = server.url
+    told: list[str] = []
+    with pytest.raises(Failed, match="can't be reached"):
+        ingest_openml_data(warehouse, [101, 102, 103], server=url, report=told.append)
+    assert len(told) == 1

@@ -24,9 +24,20 @@ def test_versions_of_a_flow_have_one_structure(old: str, new: str) -> None:
     assert structure_of(old) == structure_of(new)
 
 
-def test_steps_and_classes_tell_structures_apart() -> None:
-    names = ["p.Pipeline(a=q.X)", "p.Pipeline(b=q.X)", "p.Pipeline(a=q.Y)", "p.Pipeline(a=r.X)"]
-    assert len(set(map(structure_of, names))) == 4
+@each(
+    "names",
+    [
+        ("p.Pipeline(a=q.X)", "p.Pipeline(b=q.X)", "p.Pipeline(a=q.Y)", "p.Pipeline(a=r.X)"),
+        ("mlr.classif.rpart(1)", "mlr.regr.rpart(1)", "mlr.classif.rpart.preproc(1)"),
+        ("mlr.classif.svm.tuned", "mlr.classif.ranger.tuned"),
+        ("my.pkg.v1.Model", "my.pkg.v2.Model"),
+        ("sklearn.svm.classes.SVC", "thundersvm.SVC", "my.sklearn.svm.SVC"),
+    ],
+)
+def test_steps_classes_and_modules_of_packages_that_nobody_knows_tell_structures_apart(
+    names: tuple[str, ...],
+) -> None:
+    assert len(set(map(structure_of, names))) == len(names)
 
 
 def test_versions_of_a_flow_are_one_algorithm_with_one_set_of_parameters(
@@ -90,6 +101,35 @@ def test_randomness_resources_and_parts_are_not_tuned() -> None:
     tuned = [parameter("alpha"), parameter("n_jobs"), parameter("random_state"), parameter("base", reference)]
     flow = read_flow(flow_document(7, "x.Model", *tuned).encode())
     assert [own.name for own in flow.parameters if own.tunable] == ["alpha"]
+
+
+@each(
+    ("name", "tuned", "not_tuned"),
+    [
+        ("weka.J48", "S C", "Q"),
+        ("weka.classifiers.trees.J48", "S", "Q"),
+        ("weka.RandomTree", "K Q", "S"),
+        ("weka.AdaBoostM1_J48", "Q", "S"),
+        ("weka.LibLINEAR", "S", "num-slots"),
+        ("weka.Unheard", "S", "seed"),
+        ("mlr.classif.rpart", "cp S Q", "openml.seed openml.kind openml.anything"),
+        ("mlr.classif.ranger", "mtry", "num.threads verbose"),
+    ],
+)
+def test_a_letter_is_a_seed_in_some_classes_and_a_setting_in_others(
+    name: str, tuned: str, not_tuned: str
+) -> None:
+    names = [*tuned.split(), *not_tuned.split()]
+    flow = read_flow(flow_document(7, name, *map(parameter, names)).encode())
+    assert [own.name for own in flow.parameters if own.tunable] == tuned.split()
+
+
+def test_a_seed_of_an_unknown_class_of_weka_is_told_by_its_description() -> None:
+    body = flow_document(7, "weka.Unheard", parameter("S"), parameter("R"))
+    told = body.replace(
+        "</oml:parameter>", "<oml:description>Random number seed</oml:description></oml:parameter>", 1
+    )
+    assert [own.name for own in read_flow(told.encode()).parameters if own.tunable] == ["R"]
 
 
 @each(

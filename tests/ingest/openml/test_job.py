@@ -44,7 +44,9 @@ def test_runs_with_errors_come_along_where_they_are_asked_for(warehouse: Warehou
         ingest(warehouse, server, replace(JUST_ACCURACY, failures=True))
     failed = warehouse.sql("SELECT run, message FROM runs WHERE outcome = 'crash'")
     assert failed.to_numpy().tolist() == [[f"openml:{names.FAILED_RUN}", "Killed: out of memory"]]
-    assert len(warehouse.run_table(None, ACCURACY).runs) == len(expected(world))
+    lost = warehouse.sql("SELECT run FROM runs JOIN setups USING (setup) WHERE configuration IS NULL")["run"]
+    learned = warehouse.run_table(None, ACCURACY).runs["run"]
+    assert {*learned, *lost} - {f"openml:{names.FAILED_RUN}"} == {f"openml:{run}" for run in expected(world)}
 
 
 def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) -> None:
@@ -92,19 +94,66 @@ def test_runs_may_be_limited_per_task_and_flow(warehouse: Warehouse, world: Worl
         {"measures": ()}, {"measures": ("a/b",)}, {"measures": ("no_such_measure",)},
     ],
 )  # fmt: skip
-def test_impossible_selections_are_refused_or_empty(
+def test_impossible_selections_are_refused(
     warehouse: Warehouse, world: World, selection: dict[str, Any]
 ) -> None:
     with OpenMLServer(world) as server:
-        if selection == {"measures": ("no_such_measure",)}:
-            assert ingest(warehouse, server, replace(JUST_ACCURACY, **selection)).added == {}
-        else:
-            with pytest.raises(BadInput):
-                ingest(warehouse, server, replace(JUST_ACCURACY, **selection))
-            assert job_states(warehouse.path) == []
+        with pytest.raises(BadInput):
+            ingest(warehouse, server, replace(JUST_ACCURACY, **selection))
+        assert job_states(warehouse.path) == []
+
+
+@each(
+    ("selection", "reason"),
+    [
+        ({"measures": ("predictive_acuracy",)}, "unknown measure.*perhaps predictive_accuracy"),
+        ({"flows": (999_999,)}, "the server has no flow 999999"),
+        ({"tasks": (999_999,)}, "the server has no task 999999"),
+        ({"flows": (names.J48,), "uploaders": (77,)}, "no evaluated run of this selection"),
+        (
+            {"flows": (names.J48,), "measures": ("mean_absolute_error",)},
+            "no run of this selection has mean_absolute_error; its runs have .*predictive_accuracy",
+        ),
+    ],
+)
+def test_nothing_found_is_explained_by_what_the_server_has_instead(
+    warehouse: Warehouse, world: World, selection: dict[str, Any], reason: str
+) -> None:
+    wanted = replace(JUST_ACCURACY, **selection)
+    with OpenMLServer(world) as server:
+        for ask in (
+            lambda: ingest(warehouse, server, wanted),
+            lambda: estimate(warehouse, wanted, connect(server)),
+        ):
+            with pytest.raises(BadInput, match=reason):
+                ask()
+
+
+def test_measures_of_regression_are_named_with_the_option_that_asks_for_them(
+    warehouse: Warehouse, world: World
+) -> None:
+    runs = [run for run in world.runs if world.runs[run].task == 1]
+    for run in runs:
+        world.evaluations[run].clear()
+        world.add_evaluation(run, "root_mean_squared_error", "2.5")
+    with OpenMLServer(world) as server, pytest.raises(BadInput, match=r"have root_mean.*--task regression"):
+        ingest(warehouse, server, replace(JUST_ACCURACY, tasks=(1,)))
+
+
+def test_a_flow_without_runs_beside_others_is_noted(warehouse: Warehouse, world: World) -> None:
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server, replace(JUST_ACCURACY, flows=(names.J48, 999_999)))
+    assert ("flow 999999", "the server has no evaluated run of it") in job_states(warehouse.path)[0].skipped
 
 
 # ---- again ---------------------------------------------------------------------------------------
+
+
+def test_a_measure_that_only_the_server_knows_is_taken(warehouse: Warehouse, world: World) -> None:
+    world.add_evaluation(1000, "beauty", "3")
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server, Selection(measures=("beauty",)))
+    assert evaluations(warehouse, "beauty") == {1000: 3.0}
 
 
 def test_nothing_new_takes_one_request(warehouse: Warehouse, world: World) -> None:

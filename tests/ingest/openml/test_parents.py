@@ -103,7 +103,7 @@ def test_a_task_and_a_flow_that_the_server_has_not_are_known_from_their_runs(
     (task,) = tables["tasks"].to_pylist()
     assert (task["task"], task["dataset"], task["estimation_procedure"]) == ("openml:999", "openml:101", None)
     (flow,) = tables["flows"].to_pylist()
-    assert (flow["name"], flow["algorithm"], flow["structure"]) == ("x.y.Z(1)", "x.Z", None)
+    assert (flow["name"], flow["algorithm"], flow["structure"]) == ("x.y.Z(1)", "x.y.Z", None)
     assert tables["datasets"]["status"].to_pylist() == ["active"]
     assert told == ["flow 998", "task 999"]
 

@@ -27,6 +27,17 @@ def test_a_setup_that_is_lost_has_no_hyperparameters_and_a_reason(warehouse: War
     assert state.skipped == [(f"setup {setup}", "the server has no hyperparameters of it")]
 
 
+def test_a_setup_without_values_of_a_flow_that_is_lost_too_may_be_lost(
+    warehouse: Warehouse, world: World
+) -> None:
+    setup = names.HIDDEN_SETUP_RUN + names.SETUP_AFTER_RUN
+    del world.flows[world.setups[setup].flow]
+    with OpenMLServer(world) as server:
+        ingest(warehouse, server)
+    found = warehouse.sql("SELECT configuration FROM setups WHERE setup = ?", [f"openml:{setup}"])
+    assert found["configuration"].isna().all()
+
+
 def new_store(warehouse: Warehouse, connection: Connection, folder: Path) -> BatchStore:
     return BatchStore(warehouse, Answers(connection, folder / "answers"), lambda *_: None, refresh=False)
 

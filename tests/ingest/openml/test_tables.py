@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.openml.documents import Parameter, SetupValues
 from ingest.openml.flows import FlowParameter
-from ingest.openml.tables import KnownFlow, dataset_tables, procedure_name, setup_tables
+from ingest.openml.tables import KnownFlow, dataset_tables, evaluation_tables, procedure_name, setup_tables
 from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, ingest, values_of
 from tests.openml_server import OpenMLServer, World
@@ -34,7 +34,7 @@ def test_hyperparameters_are_typed_and_keep_their_text(warehouse: Warehouse, wor
 def test_what_a_setup_leaves_out_has_the_flows_default(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
-    assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2}
+    assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2, "U": False}
     marked = warehouse.sql(
         "SELECT DISTINCT is_default FROM hyperparameters WHERE setup = ?",
         [f"openml:{names.DEFAULTS_RUN + names.SETUP_AFTER_RUN}"],
@@ -72,6 +72,44 @@ def test_setups_may_name_another_version_of_a_component() -> None:
     rows = setup_tables(setups, parameters, {"41": flow})["hyperparameters"].to_pylist()
     assert [(row["setup"], row["value"]) for row in rows if row["parameter"] == "C"] == [("openml:8", "0.5")]
     assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
+
+
+def test_a_flag_of_weka_that_a_setup_leaves_out_is_off() -> None:
+    flags = tuple(
+        FlowParameter("", "41", name, name, True, kind, None)
+        for name, kind in (("S", "flag"), ("N", "option"))
+    )
+    parameters = {"1": Parameter("1", "41", "weka.J48(1)_S", "S")}
+    setups = [SetupValues("8", "41", ("1",), "true"), SetupValues("9", "41")]
+    tables = setup_tables(setups, parameters, {"41": KnownFlow("weka.J48", flags)})
+    values = {row["setup"]: (row["parameter"], row["value"]) for row in tables["hyperparameters"].to_pylist()}
+    assert values == {"openml:8": ("S", "true"), "openml:9": ("S", "false")}
+    assert len(set(configurations_of(tables))) == 2
+
+
+@each(
+    ("measure", "text", "value", "reason"),
+    [
+        (ACCURACY, "0.5", 0.5, None),
+        (ACCURACY, "1.0000000001", 1.0, None),
+        (ACCURACY, "64.2", None, "predictive_accuracy is not 0 to 1"),
+        ("kappa", "-1.5", None, "kappa is not -1 to 1"),
+        ("usercpu_time_millis", "-1", None, "usercpu_time_millis is not 0 and more"),
+        ("root_mean_squared_error", "Infinity", None, "root_mean_squared_error is not 0 and more"),
+        ("own_measure", "-INF", None, "own_measure is not finite"),
+        ("own_measure", "1e400", None, "own_measure is not finite"),
+        ("own_measure", "-64", -64.0, None),
+        (ACCURACY, "NaN", None, None),
+    ],
+)
+def test_infinite_values_and_those_that_a_measure_can_not_have_are_left_out_and_told(
+    measure: str, text: str, value: float | None, reason: str | None
+) -> None:
+    row = {"run_id": "7", "task_id": "1", "setup_id": "2", "flow_id": "3", "function": measure, "value": text}
+    told: list[tuple[str, str]] = []
+    tables = evaluation_tables([row], lambda what, why: told.append((what, why)))
+    assert tables["evaluations"]["value"].to_pylist() == [value]
+    assert told == ([] if reason is None else [("run 7", reason)])
 
 
 def test_procedures_have_short_names() -> None:
@@ -136,8 +174,12 @@ def test_a_setup_that_is_lost_has_no_configuration() -> None:
 
 
 @each(
-    ("value", "rows"), [("30.0", 30), ("-1.0", None), ("2.5", None), ("NaN", None), ("?", None), (None, None)]
-)
+    ("value", "rows"),
+    [
+        ("30.0", 30), ("-1.0", None), ("2.5", None), ("NaN", None), ("Infinity", None), ("?", None),
+        (None, None),
+    ],
+)  # fmt: skip
 def test_only_whole_numbers_from_0_on_are_counts(value: str | None, rows: int | None) -> None:
     """What is published is kept beside the count, as far as it is a number."""
     tables = dataset_tables([{"did": "3"}], {"3": {"NumberOfInstances": value}})

@@ -17,7 +17,15 @@ REFERENCE = '{"oml-python:serialized_object": "component_reference", "value": {"
         ('"gini"', "gini"),
         ("gini", "gini"),  # Weka and R
         ("null", None),
-        ("None", "None"),  # uploads of 2017: text of which nobody knows what it was
+        ("None", None),  # uploads of 2017
+        ("False", False),
+        ('"None"', "None"),
+        ("TRUE", True),  # R
+        ("1L", 1),
+        ("NA", None),
+        ("Inf", "Infinity"),
+        (".5", 0.5),  # Weka
+        ("1.", 1.0),
         ("true", True),
         ("3", 3),
         ("3.0", 3.0),

@@ -58,9 +58,9 @@ def test_text_that_only_begins_like_markup_is_left_as_it_is(text: str) -> None:
 def test_control_characters_far_behind_the_beginning_are_no_reason_to_refuse() -> None:
     """Only the first 64 KiB are looked at."""
     lines = b"1,2\n" * (16 * 1024)
-    assert decoded(lines + b"\x00").utf8 == lines + b"\x00"
+    assert decoded(lines + b"\x00x").utf8 == lines + b"\x00x"
     with pytest.raises(BadInput, match="neither text nor Parquet"):
-        decoded(lines[:-1] + b"\x00")
+        decoded(lines[:-2] + b"\x00x")
 
 
 def test_a_gzipped_file_is_unpacked_whatever_its_name(tmp_path: Path) -> None:
@@ -74,3 +74,7 @@ def test_a_message_quotes_paths_whole_and_other_text_in_short() -> None:
     assert len(shortened) == 70
     assert shortened.startswith("'xxx")
     assert shortened.endswith("yyy'")
+
+
+def test_zeros_at_the_end_are_no_part_of_the_text() -> None:
+    assert decoded(b"@relation r\n\0\0").utf8 == b"@relation r\n"

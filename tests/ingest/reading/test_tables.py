@@ -89,29 +89,66 @@ def test_an_unknown_built_in_dataset_is_answered_with_the_known_ones() -> None:
         read_table("sklearn:boston")
 
 
-class _OpenMLDataset:
-    name = "credit-g"
-    default_target_attribute = "colour"
+ARFF = """@relation credit
+@attribute id numeric
+@attribute size numeric
+@attribute colour {red,green}
+@attribute class {x,y}
+@data
+"""
+DENSE = ARFF + "1,1.5,red,x\n2,2,green,y\n3,4,red,x\n"
+SPARSE = ARFF + "{0 1,1 1.5}\n{0 2,1 2,2 green,3 y}\n{0 3,1 4}\n"
 
-    def get_data(self) -> tuple[pd.DataFrame, None, list[bool], list[str]]:
-        frame = pd.DataFrame({"size": [1.5, 2, 4], "colour": ["red", "green", "red"], "class": list("xyx")})
-        return frame.astype({"colour": "category"}), None, [], []
 
-
-def _fake_openml(monkeypatch: pytest.MonkeyPatch, get_dataset: Callable[[int], _OpenMLDataset]) -> None:
+def _fake_openml(monkeypatch: pytest.MonkeyPatch, get_dataset: Callable[..., Any]) -> None:
     client = types.SimpleNamespace(datasets=types.SimpleNamespace(get_dataset=get_dataset))
     monkeypatch.setitem(sys.modules, "openml", client)
 
 
-def test_a_dataset_comes_from_openml_with_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    _fake_openml(monkeypatch, lambda _: _OpenMLDataset())
+def _openml_has(monkeypatch: pytest.MonkeyPatch, file: Path, target: str | None, text: str = DENSE) -> None:
+    file.write_text(text)
+    dataset = types.SimpleNamespace(
+        name="credit-g",
+        default_target_attribute=target,
+        data_file=str(file),
+        parquet_file=None,
+        row_id_attribute="id",
+        ignore_attribute=None,
+    )
+    _fake_openml(monkeypatch, lambda _, download_data: dataset if download_data else None)
+
+
+@pytest.mark.parametrize("text", [DENSE, SPARSE])
+def test_a_dataset_comes_from_openml_with_its_target(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    """Its file is read by us: the client fails on sparse ones."""
+    _openml_has(monkeypatch, tmp_path / "dataset.arff", "colour", text)
     dataset = load_dataset("openml:31")
     assert (dataset.key, dataset.name, dataset.target.name) == ("openml:31", "credit-g", "colour")
     assert dataset.target_choice == "'colour' is the target because OpenML names it"
+    assert dataset.features["size"].tolist() == [1.5, 2, 4]
+    assert list(dataset.features) == ["size", "class"]
+
+
+@pytest.mark.parametrize(
+    ("target", "what"),
+    [(None, "no target"), ("colour,class", r"several targets \(colour, class\)"), ("gone", "no target")],
+)
+def test_a_dataset_of_openml_without_one_target_is_refused_unless_one_is_given(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, target: str | None, what: str
+) -> None:
+    _openml_has(monkeypatch, tmp_path / "dataset.arff", target)
+    with pytest.raises(BadInput, match=f"OpenML names {what} of credit-g"):
+        load_dataset("openml:31")
+    chosen = load_dataset("openml:31", target="class")
+    is_one_of_several = target == "colour,class"
+    assert list(chosen.features) == (["size"] if is_one_of_several else ["size", "colour"])
+    assert ("targets as well: colour" in (chosen.note or "")) == is_one_of_several
 
 
 def test_a_network_failure_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: int) -> _OpenMLDataset:
+    def fail(_: int, *, download_data: bool) -> None:  # noqa: ARG001
         raise ConnectionError("no route\nto host")
 
     _fake_openml(monkeypatch, fail)

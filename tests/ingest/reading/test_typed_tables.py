@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.reading.formats.typed_tables import TypedColumn, read_typed_table, typed
+from ingest.reading.formats.cell_values import typed
+from ingest.reading.formats.typed_tables import TypedColumn, read_typed_table
 from tests.cases import each
 from warehouse.support.errors import BadInput
 
@@ -113,9 +114,20 @@ def test_a_file_that_is_no_table_with_rows_is_refused_in_one_line(trouble: str) 
     assert "\n" not in str(caught.value)
 
 
-@each("text", ["", "nine", "1_0", "1,5", "0x1", "-", "1e", "٣", "inf", "none"])
+@each("text", ["", "nine", "1_0", "1,5", "0x1", "-", "1e", "٣", "none", "1l", "'a'", '"'])
 def test_what_is_no_number_in_plain_digits_stays_text(text: str) -> None:
     assert typed(text) == text
+
+
+@each(
+    ("text", "value"),
+    [
+        ("NULL", None), ("TRUE", True), ("FALSE", False), ("1L", 1), (".5", 0.5), ("1.", 1.0),
+        ("Inf", "Infinity"), ("-inf", "-Infinity"), ('"rbf"', "rbf"), ('"1"', "1"),
+    ],
+)  # fmt: skip
+def test_values_as_r_and_openmls_client_write_them(text: str, value: Any) -> None:
+    assert repr(typed(text)) == repr(value)
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,6 +1,7 @@
 """Our search inside Optuna: a study is all that the sampler knows, and its workers do not meet."""
 
 import logging
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -256,6 +257,63 @@ def test_trials_of_another_space_are_passed_over_with_one_warning(caplog: pytest
     ]
     X, _ = recorder.told[-1]
     assert len(X) == 4
+
+
+def test_what_an_objective_settles_itself_is_left_out_and_the_others_are_searched() -> None:
+    """`v` is never suggested: no start and no other value of `u` comes twice, and the best is found."""
+
+    def without_v(trial: Any) -> float:
+        return 1 - (trial.suggest_float("u", 0, 1) - 0.3) ** 2
+
+    recorder = Recorder()
+    starts = [Configuration("plane", {"u": u, "v": 0.9}) for u in (0.1, 0.2)]
+    study = study_of(sampler(ONE, recorder, starts=starts))
+    study.optimize(without_v, n_trials=8)
+    tried = [one["u"] for one in params_of(study)]
+    assert tried[:2] == [0.1, 0.2]
+    assert len(set(tried)) == 8
+    X, _ = recorder.told[-1]
+    assert X[:7, 0].tolist() == tried[:7]
+    assert len(set(X[:7, 1])) == 1
+
+
+def test_what_one_trial_lacks_and_others_have_is_not_left_out() -> None:
+    recorder = Recorder()
+    study = study_of(sampler(ONE, recorder))
+    study.add_trial(finished({"u": 0.5}, {"u": optuna.distributions.FloatDistribution(0, 1)}))
+    study.optimize(objective(ONE), n_trials=6)
+    X, _ = recorder.told[-1]
+    assert len(X) == 5
+    assert len(set(X[:, 1])) > 1
+
+
+def test_an_objective_with_other_ranges_gets_no_start_twice(caplog: pytest.LogCaptureFixture) -> None:
+    """Its trials can't be learned from, since the space does not have their values."""
+
+    def beyond(trial: Any) -> float:
+        return trial.suggest_float("u", 0, 1) + trial.suggest_float("v", 5, 9)
+
+    study = study_of(sampler(ONE, starts=[Configuration("plane", {"u": 0.1, "v": 0.9})]))
+    with caplog.at_level(logging.WARNING, logger=sampling.__name__):
+        study.optimize(beyond, n_trials=5)
+    assert "v is" in caplog.text
+    assert len({one["u"] for one in params_of(study)}) == 5
+
+
+@pytest.mark.parametrize("flows", [["logistic_regression"], ["svm", "k_nearest_neighbors"]])
+def test_a_pickled_sampler_goes_on_as_the_first_one_would(flows: list[str]) -> None:
+    space = Space([get_flow(name) for name in flows], joint=len(flows) > 1)
+
+    def ran(own: Any, study: Any) -> list[dict[str, Any]]:
+        study.sampler = own
+        study.optimize(lambda trial: float(len(suggest_configuration(trial, space).values)), n_trials=2)
+        return params_of(study)
+
+    first = sampler(space, starts=[Configuration(flows[0], get_flow(flows[0]).default())])
+    study = study_of(first)
+    ran(first, study)
+    copy = pickle.loads(pickle.dumps(study))
+    assert ran(copy.sampler, copy) == ran(first, study)
 
 
 def test_an_objectives_other_parameters_are_its_own() -> None:

@@ -1,16 +1,22 @@
 """Which configurations of the warehouse can be recommended."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from ingest.flows import FLOWS
+from ingest.reading.datasets import load_dataset
 from recommend.ranking.candidates import find_buildable
+from recommend.ranking.task import describe_task
+from tests.recommend.conftest import numbers
 from tests.tables import table_of
+from tests.warehouse.worlds import Templates
+from tests.warehouse.worlds import runs as runs_of
 from warehouse.questions.queries import RunTable
-from warehouse.support.errors import TooFewRuns
+from warehouse.support.errors import BadInput, TooFewRuns
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
 
@@ -82,6 +88,20 @@ def test_flows_of_others_are_candidates_where_there_is_nothing_else() -> None:
     assert found(run_once(foreign, tree(min_samples_leaf=3))) == [1]
 
 
+def perceptron(**values: Value) -> Configuration:
+    return Configuration("perceptron", values)
+
+
+def test_of_a_flow_of_others_equal_values_count_once_whichever_way_they_are_written() -> None:
+    runs = run_once(perceptron(a=1, b=True), perceptron(a=1.0, b=True), perceptron(a=1, b=1), perceptron(a=2))
+    assert found(runs, [0.1, 0.9, 0.5, 0.2]) == [1, 2, 3]
+
+
+def test_a_setup_without_values_is_a_candidate_only_where_its_flow_has_none() -> None:
+    assert found(run_once(perceptron(), perceptron(a=1)), [0.9, 0.1]) == [1]
+    assert found(run_once(perceptron())) == [0]
+
+
 def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], most_rows=500))
     runs = run_once(tree(), neighbours(3))
@@ -97,3 +117,11 @@ def test_configurations_whose_package_is_missing_are_told_apart(monkeypatch: pyt
     assert [int(setup) for setup in buildable.to_install] == [0]
     wanted = find_buildable(run_once(tree(), neighbours(3)), np.zeros(2), {"k_nearest_neighbors"}, 1000)
     assert not wanted.to_install
+
+
+def test_a_flow_that_was_run_on_other_tasks_only_is_refused(templates: Templates, tmp_path: Path) -> None:
+    tables = runs_of(flow="openml:26", algorithm="mlr.regr.rpart")
+    tables["tasks"]["task_type"] = "supervised_regression"
+    warehouse = templates.copy(tmp_path / "warehouse", tables, runs_of(accuracies={"openml:2": 0.9}))
+    with pytest.raises(BadInput, match=r"openml:26 \(mlr.regr.rpart\) are on tasks of regression"):
+        describe_task(load_dataset(numbers(50)), warehouse=warehouse, flows=["openml:26"])

@@ -287,3 +287,67 @@ def test_performance_matrix_larger_than_memory_is_refused(
     monkeypatch.setattr(queries, "MOST_CELLS", 2)
     with pytest.raises(Failed, match=r"3 x 1 values by setup and dataset are too many .* select one flow"):
         two_flows.performance_matrix(ACCURACY)
+
+
+def typed_tasks(warehouse: Warehouse, *tasks: tuple[str, str, str | None, float]) -> None:
+    """Runs on tasks of dataset `openml:1`: key, task type, target and accuracy of each."""
+    for task, task_type, target, accuracy in tasks:
+        tables = runs(name=task, accuracies={"openml:1": accuracy})
+        tables["tasks"] = tables["tasks"].assign(task=task, task_type=task_type, target=target)
+        tables["runs"]["task"] = task
+        warehouse.write(tables, source="test")
+
+
+CLASSES = "supervised_classification"
+OTHER_TARGETS = (
+    ("openml:10", CLASSES, "other", 0.1),
+    ("openml:9", CLASSES, "class", 0.9),
+    ("openml:11", "learning_curve", "class", 0.4),
+    ("openml:12", CLASSES, None, 0.8),
+)
+
+
+def learned(warehouse: Warehouse) -> list[float]:
+    matrix = warehouse.performance_matrix(ACCURACY)
+    values = warehouse.run_table(None, ACCURACY).runs["value"].tolist()
+    assert sorted(values) == sorted(matrix.melt()["value"].dropna())
+    return values
+
+
+def test_of_a_datasets_targets_that_of_its_first_task_is_learned_from(warehouse: Warehouse) -> None:
+    """A task whose target is unknown counts as one of it; learning curves never do."""
+    typed_tasks(warehouse, *OTHER_TARGETS)
+    assert learned(warehouse) == [0.9, 0.8]
+
+
+def test_the_target_that_the_dataset_names_stands_before_that_of_its_first_task(warehouse: Warehouse) -> None:
+    typed_tasks(warehouse, *OTHER_TARGETS)
+    named = pd.DataFrame({"dataset": ["openml:1"], "name": "iris", "target": "other"})
+    warehouse.write({"datasets": named}, source="openml data")
+    assert learned(warehouse) == [0.1, 0.8]
+
+
+def test_a_setup_that_openml_has_lost_is_not_learned_from(warehouse: Warehouse) -> None:
+    warehouse.write(runs(accuracies={"openml:1": 0.7}), source="test")
+    lost = runs(name="lost", accuracies={"openml:1": 0.95})
+    lost["setups"]["setup"] = lost["runs"]["setup"] = "openml:998"
+    del lost["hyperparameters"]
+    warehouse.write(lost, source="openml")
+    assert learned(warehouse) == [0.7]
+    assert len(warehouse.sql("SELECT run FROM runs")) == 2
+
+
+def test_infinite_values_of_old_warehouses_are_not_learned_from(warehouse: Warehouse) -> None:
+    warehouse.write(runs(accuracies={"openml:1": math.inf, "openml:2": 0.8}), source="test")
+    warehouse.write({"qualities": qualities({"Dimensionality": math.inf}, source="openml")}, source="test")
+    assert learned(warehouse) == [0.8]
+    assert warehouse.metafeatures()["Dimensionality"].isna().all()
+
+
+def test_runs_on_tasks_of_another_type_are_refused_with_that_type(warehouse: Warehouse) -> None:
+    typed_tasks(warehouse, ("openml:5", "supervised_regression", "y", 0.5))
+    for ask in (warehouse.run_table, lambda _, measure: warehouse.performance_matrix(measure)):
+        with pytest.raises(
+            BadInput, match=r"on tasks of regression: nothing can be learned .* classification"
+        ):
+            ask(None, ACCURACY)

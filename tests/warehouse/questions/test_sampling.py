@@ -43,7 +43,7 @@ def world(runs: np.ndarray, flows: np.ndarray, datasets: np.ndarray) -> dict[str
             }
         ),
         "flows": pd.DataFrame({"flow": np.unique(flows), "name": "f"}),
-        "setups": pd.DataFrame({"setup": runs, "flow": flows}),
+        "setups": pd.DataFrame({"setup": runs, "flow": flows, "configuration": runs}),
         "hyperparameters": pd.DataFrame({"setup": runs, "parameter": "p", "value": "1"}),
         "runs": pd.DataFrame({"run": runs, "task": datasets, "setup": runs, "outcome": "success"}),
         "evaluations": pd.DataFrame(

@@ -7,9 +7,26 @@ from warehouse.support.errors import BadInput
 from warehouse.vocabulary.measures import MEASURES, canonical_measure, known_name, larger_is_better
 
 ALIASES = {
-    "predictive_accuracy": ("acc", "accuracy", "Accuracy", "predictive-accuracy"),
+    "predictive_accuracy": (
+        "acc",
+        "accuracy",
+        "Accuracy",
+        "predictive-accuracy",
+        "Predictive.Accuracy",
+        "acc.test.mean",
+    ),
     "balanced_accuracy": ("balanced_acc", "bacc", "Balanced Accuracy"),
-    "area_under_roc_curve": ("auc", "AUC", "roc_auc", "ROC-AUC", "roc_auc_ovr", "area under ROC curve"),
+    "area_under_roc_curve": (
+        "auc",
+        "AUC",
+        "roc_auc",
+        "ROC-AUC",
+        "roc_auc_ovr",
+        "area under ROC curve",
+        "rocAuc",
+        "classif.auc",
+        "test_roc_auc",
+    ),
     "f_measure": ("f1", "F1", "f1_weighted", "f-measure"),
     "f1_macro": ("f1_macro", "macro_f1", "Macro F1"),
     "log_loss": ("logloss", "log-loss", "neg_log_loss", "cross_entropy"),
@@ -53,9 +70,9 @@ def test_larger_is_better_for_scores(name: str) -> None:
 
 
 def test_no_two_measures_share_a_name() -> None:
-    names = [name for measure in MEASURES.values() for name in (measure.name, *measure.aliases)]
-    assert len(set(names)) == len(names)
-    assert all(known_name(name) for name in names)
+    named = [(name, own.name) for own in MEASURES.values() for name in (own.name, *own.aliases)]
+    assert {name: known_name(name) for name, _ in named} == dict(named)
+    assert len(dict(named)) == len(named)
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,11 @@ def test_runs_of_other_task_types_are_not_mixed_in(
     assert mixed.fit_times(task_type=task_type).runs["setup"].tolist() == [f"{FOREST}/{task_type.name}"]
 
 
-def test_a_measure_that_runs_of_another_task_type_alone_have_has_no_runs(tmp_path: Path) -> None:
+def test_a_measure_that_runs_of_another_task_type_alone_have_is_refused_with_that_type(
+    tmp_path: Path,
+) -> None:
     warehouse = written(tmp_path / "warehouse", on_tasks_of(REGRESSION))
     with pytest.raises(BadInput, match="the measure 'kappa'"):
         warehouse.run_table(None, "kappa")
-    assert warehouse.run_table(None, "predictive_accuracy").runs.empty
+    with pytest.raises(BadInput, match="on tasks of regression"):
+        warehouse.run_table(None, "predictive_accuracy")

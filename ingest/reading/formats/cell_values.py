@@ -1,0 +1,33 @@
+"""Values of hyperparameters as Python, R and Weka write them."""
+
+import re
+from collections.abc import Mapping
+
+Value = bool | int | float | str | None
+
+_WORDS: Mapping[str, Value] = {
+    "None": None, "null": None, "NULL": None, "NA": None,
+    "True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False,
+    "inf": "Infinity", "Inf": "Infinity", "-inf": "-Infinity", "-Inf": "-Infinity",
+}  # fmt: skip
+_INTEGER = re.compile(r"([+-]?[0-9]{1,300})L?")
+_NUMBER = re.compile(r"[+-]?([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]++)?")
+_QUOTED = re.compile(r'"([^"\\]*)"')
+
+
+def typed(text: str) -> Value:
+    """The hyperparameter value that `text` stands for.
+
+    `None` and `True` are Python's, `NULL`, `TRUE` and `1L` R's, and the quotes of `"rbf"` those of OpenML's
+    Python client; infinite numbers, which JSON lacks, become texts. What is none of these is a text itself.
+
+    >>> [typed(text) for text in ("None", "true", "5", "5.0", "1e-3", "1L", "log2", '"log2"', "Inf")]
+    [None, True, 5, 5.0, 0.001, 1, 'log2', 'log2', 'Infinity']
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if whole := _INTEGER.fullmatch(text):
+        return int(whole[1])
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return between[1] if (between := _QUOTED.fullmatch(text)) else text

@@ -1,0 +1,280 @@
+"""Columns of a run file: bookkeeping, measures and hyperparameters.
+
+The frames of OpenML's clients are such tables, too: Python's has a row for each run and measure (`function`,
+`value`), R's has dots in its names (`task.id`).
+"""
+
+import ast
+import logging
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from ingest.openml.values import is_structure
+from ingest.parameter_names import is_tunable, plain_parameter_name
+from ingest.reading.formats.encoding import quoted
+from ingest.reading.formats.typed_tables import TypedColumn, TypedTable
+from warehouse.support.errors import UnreadableInput
+from warehouse.support.text import counted
+from warehouse.vocabulary.measures import MEASURES, known_name
+from warehouse.vocabulary.searched_flow import OTHER
+
+logger = logging.getLogger(__name__)
+
+# Columns of OpenML's lists of evaluations that tell which run it was, not how it was set up.
+BOOKKEEPING = frozenset({
+    "", "unnamed: 0", "array_data", "data_id", "data_name", "data_version", "evaluation_engine_id", "flow_id",
+    "flow_name", "flow_source", "flow_version", "function", "learner_name", "run_id", "setup_id", "task_type",
+    "upload_time", "uploader", "uploader_name",
+})  # fmt: skip
+
+_OUTCOME = re.compile(
+    r"acc|accuracy|auc|auroc|roc|f1|fscore|fmeasure|precision|recall|sensitivity|specificity|err|error|mmce|loss"
+    r"|score|rmse|mse|mae|mape|smape|r2|rsq|kappa|mcc|brier|nll|likelihood|metric|performance|fitness|regret"
+    r"|time|timetrain|timepredict|secs?|seconds|ms|millis|duration|runtime|elapsed"
+)
+"""Words in names of outcomes of a run."""
+_SETTING = re.compile(
+    r"limit|max|min|budget|weight|threshold|tol|tolerance|rate|func|early|patience|iter|window"
+)
+"""Words that make a setting of the name: `max_time`, `loss_weight`."""
+
+
+def unified(table: TypedTable) -> TypedTable:
+    """The table with one row for each run, and bookkeeping columns by their names in `BOOKKEEPING`.
+
+    Raises:
+        BadInput: rows of measures that name no run, or a cell of `parameters` that is no Python dictionary.
+    """
+    columns: dict[str, TypedColumn] = {}
+    for name, column in table.columns.items():
+        plain = re.sub(r"\.", "_", name.lower())
+        is_bookkeeping = plain in BOOKKEEPING or plain == "task_id"
+        columns[plain if is_bookkeeping and plain not in table.columns else name] = column
+    if {"function", "value"} <= columns.keys():
+        columns = _one_row_a_run(columns)
+    if "parameters" in columns and {"setup_id", "run_id"} & columns.keys():
+        columns |= _parameters_of_client(columns.pop("parameters"))
+    return replace(table, columns=columns)
+
+
+def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
+    """The rows of a flow of OpenML, where the column `flow_id` tells; how many are left out is logged.
+
+    Raises:
+        BadInput: there is none.
+    """
+    column = table.columns.get("flow_id")
+    if column is None or not flow.startswith("openml:"):
+        return table
+    own = [code for code, value in enumerate(column.values) if str(value) == flow.removeprefix("openml:")]
+    rows = np.flatnonzero(np.isin(column.codes, own))
+    if not len(rows):
+        known = names_listed(map(str, column.values))
+        raise UnreadableInput(f"its column flow_id has runs of {known}, not of {flow}; give the right flow")
+    if len(rows) < len(column.codes):
+        left_out = counted(len(column.codes) - len(rows), "rows")
+        logger.warning("%s of other flows left out", left_out)
+    return replace(table, columns={name: own_column.take(rows) for name, own_column in table.columns.items()})
+
+
+def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]:
+    """A column for each measure that `function` names, in place of a row for each."""
+    value, function, run = (columns.get(name) for name in ("value", "function", "run_id"))
+    assert value is not None and function is not None
+    n = len(function.codes)
+    runs = np.arange(n) if run is None else run.codes
+    if run is None and len(function.values) > 1:
+        raise UnreadableInput("rows have different measures in the column function, and there is no run_id")
+    _, first, row_of = np.unique(runs, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # runs as they come in the file
+    place = np.argsort(order)[row_of]
+    found = {
+        name: column.take(first[order])
+        for name, column in columns.items()
+        if name not in ("function", "value", "values")
+    }
+    for code, measure in enumerate(function.values):
+        codes = np.full(len(first), -1)
+        rows = function.codes == code
+        codes[place[rows]] = value.codes[rows]
+        found[str(measure)] = TypedColumn(codes, value.values)
+    return found
+
+
+def _parameters_of_client(column: TypedColumn) -> dict[str, TypedColumn]:
+    """A column for each name in the dictionaries that OpenML's client has of each setup's values."""
+    settings: list[Mapping[str, str]] = []
+    for code, text in enumerate(column.values):
+        try:
+            setting = ast.literal_eval(str(text))
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            setting = None
+        if not isinstance(setting, dict):
+            raise UnreadableInput(
+                f"row {first_row(column, code)}: parameters is {quoted(text)}, not a dictionary of Python"
+            )
+        settings.append({str(name): str(value) for name, value in setting.items()})
+    found = {}
+    for name in dict.fromkeys(name for setting in settings for name in setting):
+        cells = TypedColumn.from_text(pd.Series([setting.get(name) for setting in settings], dtype="str"))
+        found[name] = TypedColumn(np.append(cells.codes, -1)[column.codes], cells.values)
+    return found
+
+
+def measure_names(table: TypedTable) -> dict[str, str]:
+    """Column of each measure -> the measure's name.
+
+    Raises:
+        BadInput: there is none, two columns are one measure, or a column may be a measure that is unknown.
+    """
+    listed = names_in_comment(table, "col_measures")
+    parameters = names_in_comment(table, "col_parameters")
+    names = {name: known_name(name) or name for name in listed} or {
+        name: measure
+        for name in table.columns
+        if name not in parameters and (measure := _measure_of(name)) is not None
+    }
+    if not names:
+        raise UnreadableInput(
+            "no column is a measure: none has a name like predictive_accuracy or area_under_roc_curve, and "
+            "no JSON comment in the first line lists col_measures"
+        )
+    repeated = [name for name, measure in names.items() if [*names.values()].count(measure) > 1]
+    if repeated:
+        raise UnreadableInput(f"the columns {names_listed(repeated)} are one measure; leave out all but one")
+    if not parameters:
+        _ask_about(table, names)
+    return names
+
+
+def _measure_of(name: str) -> str | None:
+    """The measure that a column is called after; by another name only if that says the unit."""
+    measure = known_name(name)
+    says_unit = measure is None or not measure.endswith(("_millis", "_per_1000_rows"))
+    return measure if says_unit or name in MEASURES else None
+
+
+def _ask_about(table: TypedTable, names: Collection[str]) -> None:
+    """Refuse numbers whose name may be that of an outcome: as hyperparameters they would spoil all runs."""
+    others = [name for name in table.columns if name not in names and name.lower() not in BOOKKEEPING]
+    unclear = [
+        name
+        for name in others
+        if name != "task_id" and _sounds_like_outcome(name) and _has_numbers(table.columns[name])
+    ]
+    if unclear:
+        known = f" ({MEASURES[measure].name}?)" if (measure := known_name(unclear[0])) else ""
+        raise UnreadableInput(
+            f"what is {names_listed(unclear)}{known}? A measure needs a name that is known, and "
+            "hyperparameters called so have to be listed with all others in the first line: "
+            '# {"col_parameters": [...], "col_measures": [...]}'
+        )
+
+
+def _sounds_like_outcome(name: str) -> bool:
+    last = plain_parameter_name(name)
+    words = re.findall("[a-z0-9]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", last).lower())
+    return any(map(_OUTCOME.fullmatch, words)) and not any(map(_SETTING.fullmatch, words))
+
+
+def _has_numbers(column: TypedColumn) -> bool:
+    return any(isinstance(value, int | float) and not isinstance(value, bool) for value in column.values)
+
+
+def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
+    """Values of a measure, (rows,), NaN in empty cells; percent become shares, which is logged.
+
+    Raises:
+        BadInput: a cell is no number, or a number that the measure can't have.
+    """
+    values = _numbers(name, column) * (-1 if "neg" in re.split("[^a-z]+", name.lower()) else 1)
+    known = MEASURES.get(measure)
+    if known is None:
+        return values
+    present = values[~np.isnan(values)]
+    if known.high == 1 and len(present) and np.median(present) > 1 and present.max() <= 100:
+        logger.warning("%s of %g to %g: read as percent", name, present.min(), present.max())
+        values = values / 100
+    outside = (values < known.low - _ROUNDING) | (values > known.high + _ROUNDING)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise UnreadableInput(
+            f"row {row + 1}: {name} is {values[row]:g}, but {measure} is {known.range}; correct it, or name "
+            "the column neg_... if its sign is turned"
+        )
+    return values.clip(known.low, known.high)
+
+
+_ROUNDING = 1e-6
+
+
+def _numbers(name: str, column: TypedColumn) -> np.ndarray:
+    values = np.full(len(column.values) + 1, np.nan)
+    for code, value in enumerate(column.values):
+        if isinstance(value, bool | str | None) or not np.isfinite(value):
+            raise UnreadableInput(
+                f"row {first_row(column, code)}: {name} is {quoted(value)}, not a finite number"
+            )
+        values[code] = value
+    cells: np.ndarray = values[column.codes]
+    return cells
+
+
+def parameter_columns(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, TypedColumn]:
+    """Columns of hyperparameters by plain name; where two names become one, both stay as they are.
+
+    The names of flows of others stay, too, but for the component that OpenML's clients put in front. Seeds,
+    resources and parts of a pipeline are left out unless the file's comment lists them.
+    """
+    others = {"task_id", *measures}
+    listed = names_in_comment(table, "col_parameters")
+    rest = [name for name in table.columns if name not in others and name.lower() not in BOOKKEEPING]
+    left_out = [] if listed else [name for name in rest if not _is_setting(name, table.columns[name])]
+    if left_out:
+        logger.warning("no hyperparameters, and left out: %s", ", ".join(left_out))
+    raw_names = listed or [name for name in rest if name not in left_out]
+    unfit = [name for name in raw_names if flow.startswith(OTHER) and (not name or ":" in name)]
+    if unfit:
+        raise UnreadableInput(f"a hyperparameter can't be called {quoted(unfit[0])}; rename its column")
+    plain = {
+        raw: raw if flow.startswith(OTHER) and not _OF_COMPONENT.search(raw) else plain_parameter_name(raw)
+        for raw in raw_names
+    }
+    counts = Counter(plain.values())
+    return {name if counts[name] == 1 else raw: table.columns[raw] for raw, name in plain.items()}
+
+
+_OF_COMPONENT = re.compile(r"\(\d+\)_")
+
+
+def _is_setting(name: str, column: TypedColumn) -> bool:
+    is_part = any(isinstance(value, str) and is_structure(value) for value in column.values)
+    return is_tunable(plain_parameter_name(name), name) and not is_part
+
+
+def names_in_comment(table: TypedTable, entry: str) -> list[str]:
+    """The columns that the JSON in the file's first comment lists under `entry`; none without an entry."""
+    names = table.metadata.get(entry) or []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UnreadableInput(f"{entry} in the file's comment is not a list of names")
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise UnreadableInput(
+            f"the comment lists the column {quoted(missing[0])} ({entry}), but the file has none of that name"
+        )
+    return names
+
+
+def first_row(column: TypedColumn, code: int) -> int:
+    """Number of the first row with this code, counted from 1 as people do."""
+    return int(np.argmax(column.codes == code)) + 1
+
+
+def names_listed(names: Iterable[str]) -> str:
+    """Names for a message."""
+    return quoted(", ".join(names))
