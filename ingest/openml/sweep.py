@@ -211,8 +211,12 @@ class Sweep:
                 return
 
     def estimate(self, get: Get | None = None) -> int:
-        """About how many rows the server has, to a tenth or a few; 0 if it has none. A dozen requests."""
-        return sum(self._end(lambda row: max(int(0.1 * row), _FEW), get)) // 2 if self._reaches(0, get) else 0
+        """About how many rows the server has, to a tenth or a few; a dozen requests."""
+        return sum(self._end(lambda row: max(int(0.1 * row), _FEW), get)) // 2
+
+    def has_rows(self, get: Get) -> bool:
+        """Whether the server has any row."""
+        return self._reaches(0, get)
 
     def _end(self, precision: Callable[[int], int], get: Get | None = None) -> tuple[int, int]:
         """A row that the listing has and one that it has not, as near to each other as `precision` says."""
