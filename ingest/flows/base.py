@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from warehouse.support.errors import MissingPackage, UnfitConfiguration
+from warehouse.support.extras import install_command
 from warehouse.vocabulary.parameters import Choice, Number, Value, configuration_space
 from warehouse.vocabulary.searched_flow import SearchedFlow, listed
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
@@ -146,7 +147,7 @@ class Flow(SearchedFlow):
     @property
     def installation(self) -> str:
         """The command that installs the package that it needs."""
-        return f"pip install 'headstart[{self.requires}]'"
+        return install_command(str(self.requires))
 
     def refuse_if_not_installed(self) -> None:
         """Raise `BadInput` where the package that it needs is missing."""

@@ -20,6 +20,7 @@ import pandas as pd
 from metalearners.evaluation.figures import save_figure
 from metalearners.evaluation.protocol import TOPS, Interval, interval
 from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName, UnreadableInput
+from warehouse.support.extras import install_command
 from warehouse.support.files import read_json
 from warehouse.support.text import counted
 
@@ -122,9 +123,7 @@ def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Com
     try:
         from statsmodels.stats.multitest import multipletests
     except ImportError as error:
-        raise MissingPackage(
-            "comparing needs the extra `compare`: pip install 'headstart[compare]'"
-        ) from error
+        raise MissingPackage(f"comparing needs the extra `compare`: {install_command('compare')}") from error
     ranks = results.rank(axis=1, ascending=not larger_is_better).mean().sort_values()
     learners = tuple(str(name) for name in ranks.index)
     pairs = list(combinations(learners, 2))
@@ -156,7 +155,7 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
         import matplotlib as mpl
         from scikit_posthocs import critical_difference_diagram
     except ImportError as error:
-        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage(f"drawing needs the extra `compare`: {install_command('compare')}") from error
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"font.size": 10}):

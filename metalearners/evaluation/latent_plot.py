@@ -19,6 +19,7 @@ from metalearners.published.factorization.model import Factorization
 from metalearners.stored_model import StoredModel
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName
+from warehouse.support.extras import install_command
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def draw_latent_space(
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage(f"drawing needs the extra `compare`: {install_command('compare')}") from error
     fitted = model.fitted
     if not isinstance(fitted, Factorization):
         raise BadOption(f"a model of {model.origin.learner} has no latent space")

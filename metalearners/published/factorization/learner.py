@@ -47,6 +47,7 @@ from metalearners.published.factorization.model import (
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, MissingPackage, UnknownName
+from warehouse.support.extras import install_command
 from warehouse.vocabulary.qualities import SHAPE
 
 logger = logging.getLogger(__name__)
@@ -213,7 +214,7 @@ def _missing(data: TrainingData) -> float:
 def _refuse_without_torch() -> None:
     """Say that torch is missing before minutes are spent on what it would go on from."""
     if find_spec("torch") is None:
-        raise MissingPackage("training `pmf` needs torch: pip install 'headstart[pmf]'")
+        raise MissingPackage(f"training `pmf` needs torch: {install_command('pmf')}")
 
 
 def _torch_module(name: str) -> Any:

@@ -39,6 +39,7 @@ from metalearners.evaluation.protocol import Interval, interval
 from recommend.bo.simulation.runner import ROUNDED, By, SimulatedSearch
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, TooFewRuns
+from warehouse.support.extras import install_command
 from warehouse.support.files import write_text
 from warehouse.support.text import counted
 
@@ -321,7 +322,7 @@ def draw(curves: Curves, path: Path, title: str) -> None:
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator
     except ImportError as error:
-        raise MissingPackage("drawing needs the extra `compare`: pip install 'headstart[compare]'") from error
+        raise MissingPackage(f"drawing needs the extra `compare`: {install_command('compare')}") from error
     trials = np.arange(1, curves.trials + 1)
     columns = min(5, len(curves.methods))
     lines_of_legend = math.ceil(len(curves.methods) / columns)

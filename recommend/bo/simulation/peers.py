@@ -276,4 +276,5 @@ def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, tr
     try:
         return PEERS[name](space, different, seed, trials)
     except ImportError as error:
-        raise MissingPackage(f"{name} needs the extra `dev`: pip install 'headstart[dev]'") from error
+        library = str(error.name).partition(".")[0]
+        raise MissingPackage(f"{name} needs the package {library}: pip install {library}") from error

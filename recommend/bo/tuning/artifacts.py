@@ -12,6 +12,7 @@ from recommend.bo.tuning.result import SearchResult
 from recommend.code.models import averaged
 from warehouse.store import Warehouse
 from warehouse.support.errors import MissingPackage, TooFewRuns
+from warehouse.support.extras import install_command
 from warehouse.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:
     try:
         from skops.io import dumps, get_untrusted_types
     except ImportError as error:
-        raise MissingPackage(
-            "writing a model needs the extra `tune`: pip install 'headstart[tune]'"
-        ) from error
+        raise MissingPackage(f"writing a model needs the extra `tune`: {install_command('tune')}") from error
     content = dumps(pipeline)
     write_bytes(path, content)
     return list(get_untrusted_types(data=content))

@@ -40,7 +40,7 @@ def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
 
 def test_the_user_is_told_why_it_is_not_accuracy() -> None:
     text = ClassTarget(with_largest(0.985)).measure_remark(AUC) or ""
-    assert text.startswith("Measure: area_under_roc_curve, since 98.5% of the rows are of class 'no'")
+    assert text.startswith("Measure: AUC, since 98.5% of the rows are of class 'no'")
 
 
 def test_the_largest_class_is_named_with_its_share() -> None:
