@@ -17,7 +17,7 @@ What is done next:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -35,6 +35,7 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.tuning.deadline import FIRST_SHARE, Deadline, trial_limit
+from recommend.bo.tuning.fit_times import FitTimes
 from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed, Proposer
@@ -59,6 +60,7 @@ from warehouse.support.console import duration
 from warehouse.support.interrupts import noted_interrupts
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import measure_title
 
 ROUNDS, UNUSED = 3, 0.1
 """Most rounds of trials with a model after them, and the share of the time from which on there is another; a
@@ -79,16 +81,8 @@ PROBE, SHORT = 0.02, 0.5
 knows how fast this machine is on this dataset before a long fit begins."""
 SLOWER = 2.0
 """Times as long as its share of the time that the first fit may take."""
-STOPPED = 4.0
-"""Times as long as its limit that a fit is expected to take which was stopped by it."""
 MARGIN = 1.2
 """Times as long as expected for which the last fits have time."""
-STARTING = 0.1
-"""Seconds that it takes to begin and end a process."""
-TIMED = 0.2
-"""Expected seconds from which on a fit tells how fast this machine is."""
-PACES = (0.1, 20.0)
-"""Least and largest factor between times that were taken and expected."""
 ENDING = 0.5
 """Seconds that it takes to select the last model and to end."""
 ASKED = 10
@@ -167,10 +161,6 @@ class Session:
     """Configuration -> why a fit failed that fewer rows would not have helped."""
     selection: Selection = field(init=False)
     interrupted: bool = field(default=False, init=False)
-    _paces: list[float] = field(default_factory=list, init=False)
-    """Times that fits and trials took, as multiples of those expected."""
-    _timed: dict[Configuration, tuple[int, float]] = field(default_factory=dict, init=False)
-    """Configuration -> rows of a fit, the most that were timed, and the seconds that it took."""
     _closing: bool = field(default=False, init=False)
     """Whether the time no longer suffices for a new trial."""
     _left_out: int = field(default=0, init=False)
@@ -189,6 +179,7 @@ class Session:
         first = self.firsts if self.search.ensemble else self.firsts[:1]
         self._firsts = weights_of(first) if first else {}
         self.selection = Selection(self._firsts)
+        self._times = FitTimes(self.fit_seconds, len(self.part.features), least_rows(self.part))
         self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
@@ -197,7 +188,7 @@ class Session:
         if self.history.resampling is None:
 
             def seconds(rows: int) -> float:
-                return float(np.median([self._seconds(one, rows) for one in self.firsts]))
+                return float(np.median([self._times.of_fit(one, rows) for one in self.firsts]))
 
             chosen = choose_resampling(self.part, self.search.folds, seconds, self.deadline.seconds)
             self.history.settle({"folds": chosen.folds, "train_rows": chosen.train_rows})
@@ -274,11 +265,11 @@ class Session:
         left_out = len(missing) + self._left_out
         if model is not None and left_out:
             said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted.")
-        fewer = [] if model is None else [rows for rows in model.rows.values() if rows < self._all_rows]
+        fewer = [] if model is None else [rows for rows in model.rows.values() if rows < self._times.all_rows]
         if fewer:
             said.append(
-                f"{counted(len(fewer), 'members')} of the model had no time for all {self._all_rows:,} rows: "
-                f"fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
+                f"{counted(len(fewer), 'members')} of the model had no time for all {self._times.all_rows:,}"
+                f" rows: fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
             )
         return said
 
@@ -365,7 +356,7 @@ class Session:
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
         """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
-        trial = one.share * self._seconds(one.configuration, self._trial_rows) * self._trial_fits
+        trial = one.share * self._times.of_fit(one.configuration, self._trial_rows) * self._trial_fits
         return not trial > min(seconds, self._limit) and self._can_be_fitted(one.configuration)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
@@ -400,7 +391,7 @@ class Session:
         while self._wanted:
             one = next(iter(self._wanted))
             rows, left = self._wanted.pop(one), self.deadline.left()
-            limit = left if self._closing else min(left, LONGER * self._fits_seconds([one], rows) + LEAST)
+            limit = left if self._closing else min(left, LONGER * self._times.of_fits([one], rows) + LEAST)
             if limit > 0:
                 return Task("fit", one, limit, rows=rows)
         return None
@@ -414,12 +405,12 @@ class Session:
         left = self.deadline.left()
         share = FIRST_SHARE * left
         for one in possible[:-1]:
-            if share > 0 and self._rows_within(share, one):
+            if share > 0 and self._times.rows_within(share, one):
                 quick = min(max(PROBE * left, SHORT), share)
-                rows = self._rows_within(quick, one) or self._fewest_rows
+                rows = self._times.rows_within(quick, one) or self._times.fewest_rows
                 return Task("fit", one, SLOWER * share, rows=rows)
         limit = max(SLOWER * share, LAST_RESORT)
-        return Task("fit", possible[-1], limit, rows=self._fewest_rows) if possible else None
+        return Task("fit", possible[-1], limit, rows=self._times.fewest_rows) if possible else None
 
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":
@@ -439,25 +430,23 @@ class Session:
 
     def _fit_ended(self, task: Task, call: LimitedCall) -> None:
         one, rows = task.configuration, task.rows
-        if call.outcome in (Outcome.success, Outcome.timeout):
-            self._note_pace(call.seconds, self.fit_seconds(one, rows))
         if call.outcome is Outcome.success:
-            self._timed[one] = rows, max(call.seconds - STARTING, 0.0)
+            self._times.note_fit(one, rows, call.seconds)
             self.fitted[one] = Fitted(call.result, rows)
             if [*self.fitted] == [one]:
                 self._want_more(one)
-        elif call.outcome is Outcome.timeout and rows > self._fewest_rows and self.deadline.left() > 0:
-            self._timed[one] = rows, STOPPED * call.seconds
+        elif call.outcome is Outcome.timeout and rows > self._times.fewest_rows and self.deadline.left() > 0:
+            self._times.note_stopped(one, rows, call.seconds)
         else:
             self.failed[one] = call.message or str(call.outcome)
 
     def _want_more(self, one: Configuration) -> None:
         """Have the first model fitted on more rows, then the others of the average where all are quick."""
         left = self.deadline.left()
-        self._want({one: self._rows_within(FIRST_SHARE * left, one) or 0})
+        self._want({one: self._times.rows_within(FIRST_SHARE * left, one) or 0})
         rest = [other for other in self.selection.weights if other not in self.failed]
-        if self._fits_seconds(rest) <= FIRST_SHARE * left:
-            self._want(dict.fromkeys(rest, self._all_rows))
+        if self._times.of_fits(rest) <= FIRST_SHARE * left:
+            self._want(dict.fromkeys(rest, self._times.all_rows))
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
         cut_off = evaluation.outcome is Outcome.timeout and task.limit < self._limit
@@ -468,8 +457,8 @@ class Session:
         trial = self.history.trials[task.number]
         self.history.end(task.number, self._with_votes(task.number, evaluation))
         if evaluation.outcome is Outcome.success:
-            expected = self.fit_seconds(task.configuration, self._trial_rows) * self._trial_fits
-            self._note_pace(evaluation.seconds, expected * trial.share)
+            fits = self._trial_fits * trial.share
+            self._times.note_trial(task.configuration, self._trial_rows, fits, evaluation.seconds)
             self._note_trial(trial)
         if self._next_selection == 0.0 and len(self.history.trials) >= len(self.firsts):
             self._next_selection = self.deadline.elapsed()
@@ -506,7 +495,7 @@ class Session:
     def _in_words(self, trial: Trial) -> str:
         """A trial's value and its algorithm."""
         value = target_kind(self.part).measured(trial.value(self.search.measure) or 0.0)
-        return f"{self.search.measure} {value} ({trial.configuration.algorithm})"
+        return f"{measure_title(self.search.measure)} {value} ({trial.configuration.algorithm})"
 
     # ---- the model ------------------------------------------------------------------------------------
 
@@ -525,8 +514,8 @@ class Session:
             self._want(self._planned(self.selection.weights, self._left_until(ENDING)))
             return
         missing = [one for one in self.selection.weights if self._is_missing(one)]
-        if self._fits_seconds(missing) <= ON_THE_WAY * elapsed:
-            self._want(dict.fromkeys(missing, self._all_rows))
+        if self._times.of_fits(missing) <= ON_THE_WAY * elapsed:
+            self._want(dict.fromkeys(missing, self._times.all_rows))
 
     def _selected(self, *, final: bool) -> Selection:
         measure = self.search.measure
@@ -607,14 +596,14 @@ class Session:
         that can't be fitted on as many rows as its trial is left out: nobody knows what it is worth then.
         """
         if not self.wants_model:
-            return dict.fromkeys(weights, self._all_rows)
+            return dict.fromkeys(weights, self._times.all_rows)
         planned = {}
         for one in sorted(weights, key=lambda one: (one in self.fitted, -weights[one])):
             before = self._fitted_rows(one)
-            rows = self._rows_within(seconds / MARGIN, one) if self._is_missing(one) else None
+            rows = self._times.rows_within(seconds / MARGIN, one) if self._is_missing(one) else None
             if rows is not None and rows > before and rows >= self._trial_rows:
                 planned[one] = rows
-                seconds -= MARGIN * self._fits_seconds([one], rows) / self.jobs
+                seconds -= MARGIN * self._times.of_fits([one], rows) / self.jobs
             elif before:
                 planned[one] = before
         return planned
@@ -623,7 +612,7 @@ class Session:
         """Whether it is fitted, or is expected to be on as many rows as a trial within the time left."""
         if not self.wants_model or one in self.fitted:
             return True
-        return one not in self.failed and self._fits_seconds([one], self._trial_rows) <= self.deadline.left()
+        return one not in self.failed and self._times.of_fits([one], self._trial_rows) <= self.deadline.left()
 
     def _fitted_rows(self, one: Configuration) -> int:
         """Number of rows that it is fitted on, 0 where it is not."""
@@ -631,7 +620,7 @@ class Session:
 
     def _is_missing(self, one: Configuration) -> bool:
         """Whether it is not fitted on all rows, and may be."""
-        return one not in self.failed and self._fitted_rows(one) < self._all_rows
+        return one not in self.failed and self._fitted_rows(one) < self._times.all_rows
 
     def _want(self, rows: Mapping[Configuration, int]) -> None:
         """Have configurations fitted on these numbers of rows before the next trial."""
@@ -654,7 +643,7 @@ class Session:
         members = {**dict.fromkeys(likely, 0.0), **self.selection.weights} if self.wants_model else {}
         planned = self._planned(members, min(self.deadline.left(), KEPT * self.deadline.seconds))
         more = {one: rows for one, rows in planned.items() if rows > self._fitted_rows(one)}
-        fits = MARGIN * sum(self._fits_seconds([one], rows) for one, rows in more.items()) / self.jobs
+        fits = MARGIN * sum(self._times.of_fits([one], rows) for one, rows in more.items()) / self.jobs
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
         return self._left_until(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
@@ -663,60 +652,13 @@ class Session:
         return max(self.deadline.left() - kept, 0.0)
 
     @property
-    def _all_rows(self) -> int:
-        return len(self.part.features)
-
-    @property
     def _trial_rows(self) -> int:
         """Number of rows that each fit of a trial has."""
-        return self.splits.resampling.sizes(self._all_rows)[0]
+        return self.splits.resampling.sizes(self._times.all_rows)[0]
 
     @property
     def _trial_fits(self) -> float:
         return fits_of_trial(self.splits.resampling)
-
-    @cached_property
-    def _fewest_rows(self) -> int:
-        return least_rows(self.part)
-
-    def _rows_within(self, seconds: float, one: Configuration) -> int | None:
-        """All rows, or the half of them, a quarter, ..., on which a fit is expected to take these seconds.
-
-        None where even the fewest take longer.
-        """
-        rows = self._all_rows
-        while self._fits_seconds([one], rows) > seconds:
-            if rows == self._fewest_rows:
-                return None
-            rows = max(rows // 2, self._fewest_rows)
-        return rows
-
-    def _fits_seconds(self, several: Iterable[Configuration], rows: int | None = None) -> float:
-        """Expected seconds of fits of these, 0 where nothing is known.
-
-        Args:
-            rows: that each is fitted on; None = all.
-        """
-        seconds = [self._seconds(one, self._all_rows if rows is None else rows) for one in several]
-        return sum(one + STARTING for one in seconds if not math.isnan(one))
-
-    def _seconds(self, one: Configuration, rows: int) -> float:
-        """Expected seconds of one fit: by what another one of it took, else by other datasets; NaN = unknown.
-
-        Other numbers of rows than that of the known fit take at least as long as in proportion to it.
-        """
-        expected = self.fit_seconds(one, rows)
-        if one not in self._timed:
-            return expected * self._pace
-        fitted_on, took = self._timed[one]
-        before = self.fit_seconds(one, fitted_on)
-        growth = expected / before if before > 0 else rows / fitted_on
-        return took * max(growth, rows / fitted_on)
-
-    @property
-    def _pace(self) -> float:
-        """How many times longer fits and trials take here than is expected."""
-        return float(np.median(self._paces)) if self._paces else 1.0
 
     def _note_trial(self, trial: Trial) -> None:
         """Take the time of the fits of a trial into account."""
@@ -725,10 +667,5 @@ class Session:
             return
         rows, one = round(trial.share * self._trial_rows), trial.configuration
         took = evaluation.measures.get("fit_seconds")
-        if took is not None and rows > self._timed.get(one, (0, 0.0))[0]:
-            self._timed[one] = rows, took
-
-    def _note_pace(self, took: float, expected: float) -> None:
-        """Take the time of a fit or trial into account, but for the time that a process takes to begin."""
-        if expected > TIMED:
-            self._paces.append(float(np.clip((took - STARTING) / expected, *PACES)))
+        if took is not None:
+            self._times.note_fit_of_trial(one, rows, took)

@@ -24,10 +24,11 @@ from ingest.running.resampling import tested_rows
 from ingest.running.scorer import scorer_of
 from recommend.bo.tuning import Budget, Search
 from recommend.bo.tuning.deadline import Deadline
+from recommend.bo.tuning.fit_times import STARTING
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.running import Task
-from recommend.bo.tuning.session import STARTING, Progress, Session
+from recommend.bo.tuning.session import Progress, Session
 from recommend.bo.tuning.trials import Trial
 from recommend.ranking.fit_cost import PREDICTING
 from warehouse.support.arrays import Floats

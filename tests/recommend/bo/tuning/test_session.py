@@ -298,7 +298,7 @@ def test_a_trial_that_used_all_of_its_own_time_has_failed() -> None:
     done = run(Machine(PART), [QUICK], slow, trials=2, search=search, expected=unknown_seconds)
     assert done.outcomes == [Outcome.success, Outcome.timeout]
     assert done.progress[-1].failed == 1
-    assert done.progress[-1].best == "predictive_accuracy 0.5000 (decision_tree)"
+    assert done.progress[-1].best == "accuracy 0.5000 (decision_tree)"
 
 
 def test_a_trial_that_is_expected_to_take_longer_than_it_may_is_passed_over() -> None:
@@ -328,9 +328,7 @@ def test_progress_counts_trials_and_failures_and_knows_the_best() -> None:
         (3, 1, "0.7000"),
         (4, 1, "0.7000"),
     ]
-    assert done.progress[-1].line() == (
-        "trial 4 of 4, 1 failed, best predictive_accuracy 0.7000 (decision_tree)"
-    )
+    assert done.progress[-1].line() == ("trial 4 of 4, 1 failed, best accuracy 0.7000 (decision_tree)")
 
 
 def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() -> None:

@@ -1,0 +1,92 @@
+"""How long fits take on this machine: by those that were timed, else by runs on other datasets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from warehouse.vocabulary.configuration import Configuration
+
+STARTING = 0.1
+"""Seconds that it takes to begin and end a process."""
+STOPPED = 4.0
+"""Times as long as its limit that a fit is expected to take which was stopped by it."""
+TIMED = 0.2
+"""Expected seconds from which on a fit tells how fast this machine is."""
+PACES = (0.1, 20.0)
+"""Least and largest factor between times that were taken and expected."""
+
+
+@dataclass
+class FitTimes:
+    """Expected times of fits on numbers of rows, which become better as fits are timed."""
+
+    known: Callable[[Configuration, int], float]
+    """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
+    unknown."""
+    all_rows: int
+    fewest_rows: int
+    _paces: list[float] = field(default_factory=list, init=False)
+    """Times that fits and trials took, as multiples of those expected."""
+    _timed: dict[Configuration, tuple[int, float]] = field(default_factory=dict, init=False)
+    """Configuration -> rows of a fit, and the seconds that it took."""
+
+    def of_fit(self, one: Configuration, rows: int) -> float:
+        """Expected seconds of one fit: by what another one of it took, else by other datasets; NaN = unknown.
+
+        Other numbers of rows than that of the known fit take at least as long as in proportion to it.
+        """
+        expected = self.known(one, rows)
+        if one not in self._timed:
+            return expected * (float(np.median(self._paces)) if self._paces else 1.0)
+        fitted_on, took = self._timed[one]
+        before = self.known(one, fitted_on)
+        growth = expected / before if before > 0 else rows / fitted_on
+        return took * max(growth, rows / fitted_on)
+
+    def of_fits(self, several: Iterable[Configuration], rows: int | None = None) -> float:
+        """Expected seconds of fits of these in processes of their own; what is unknown counts nothing.
+
+        Args:
+            rows: that each is fitted on; None = all.
+        """
+        seconds = [self.of_fit(one, self.all_rows if rows is None else rows) for one in several]
+        return sum(one + STARTING for one in seconds if not math.isnan(one))
+
+    def rows_within(self, seconds: float, one: Configuration) -> int | None:
+        """All rows, or the half of them, a quarter, ..., on which a fit is expected to take these seconds.
+
+        None where even the fewest take longer.
+        """
+        rows = self.all_rows
+        while self.of_fits([one], rows) > seconds:
+            if rows == self.fewest_rows:
+                return None
+            rows = max(rows // 2, self.fewest_rows)
+        return rows
+
+    def note_fit(self, one: Configuration, rows: int, seconds: float) -> None:
+        """Take a fit into account that took these seconds, its process included."""
+        self._note_pace(seconds, self.known(one, rows))
+        self._timed[one] = rows, max(seconds - STARTING, 0.0)
+
+    def note_stopped(self, one: Configuration, rows: int, limit: float) -> None:
+        """Take a fit into account that was stopped after `limit` seconds."""
+        self._note_pace(limit, self.known(one, rows))
+        self._timed[one] = rows, STOPPED * limit
+
+    def note_trial(self, one: Configuration, rows: int, fits: float, seconds: float) -> None:
+        """Take a trial of several fits on these rows into account that took these seconds."""
+        self._note_pace(seconds, self.known(one, rows) * fits)
+
+    def note_fit_of_trial(self, one: Configuration, rows: int, seconds: float) -> None:
+        """Take the seconds of one of a trial's fits into account, if none on as many rows is known."""
+        if rows > self._timed.get(one, (0, 0.0))[0]:
+            self._timed[one] = rows, seconds
+
+    def _note_pace(self, took: float, expected: float) -> None:
+        if expected > TIMED:
+            self._paces.append(float(np.clip((took - STARTING) / expected, *PACES)))
