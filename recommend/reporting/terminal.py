@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from recommend.verification import Verification
 
 _INDENT = " " * 3
+_LEAST_NAME = 18
+"""Least length to which names are cut where a table would be too wide."""
 
 
 def in_words(
@@ -141,11 +143,15 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
 def _table(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
     """A line of numbers for each configuration, and for their average.
 
-    Where the terminal is too narrow for the table, the numbers follow each name in a sentence.
+    Where the terminal is too narrow for the table, long names are cut, or the numbers follow each name in a
+    sentence.
     """
     header, *rows = _rows(result, worth, details=details)
-    head, *lines = _aligned([header, *rows])
-    if max(map(len, [head, *lines])) <= _width():
+    excess = max(map(len, _aligned([header, *rows]))) - _width()
+    longest = max(len(name) for _, name, *_ in rows) - max(excess, 0)
+    if excess <= 0 or longest >= _LEAST_NAME:
+        cut = [(rank, _shortened(name, longest), *cells) for rank, name, *cells in rows]
+        head, *lines = _aligned([header, *cut])
         return [console.bold(head), *lines]
     found = []
     for rank, name, *cells in rows:
@@ -179,6 +185,14 @@ def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) ->
             )
         )
     return [("#", "try", *worth, *scores, "fit"), *rows]
+
+
+def _shortened(name: str, longest: int) -> str:
+    """A name, cut in the middle where it is longer: OpenML's titles differ at their ends."""
+    if len(name) <= longest:
+        return name
+    head = (longest - 3) // 2
+    return f"{name[:head]}...{name[len(name) - (longest - 3 - head) :]}"
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -67,6 +67,18 @@ def test_where_the_terminal_is_narrow_the_first_default_is_enough(
     assert any("vs LightGBM" in line for line in lines)
 
 
+def test_long_names_are_cut_where_the_table_would_be_a_little_too_wide(
+    promised: Recommendation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = replace(promised.configurations[0].flow, title="Histogram gradient boosting")
+    found = replace(promised, configurations=[replace(promised.configurations[0], flow=flow)], average=None)
+    lines = printed(found, monkeypatch, 85)
+    width = max(len(line) for line in lines if line.startswith(("#  ", "1  Histogram")))
+    assert any(line.startswith("1  Histogram gradient boosting  20.00") for line in lines)
+    shorter = printed(found, monkeypatch, width - 5)
+    assert any(line.startswith("1  Histogram...t boosting  20.00") for line in shorter)
+
+
 @pytest.mark.parametrize("width", [40, 60])
 def test_where_the_table_is_too_wide_the_numbers_follow_each_name(
     promised: Recommendation, monkeypatch: pytest.MonkeyPatch, width: int
