@@ -1,5 +1,7 @@
 """Surrogates by name: the contract in full for one of each class, its first part for all."""
 
+from typing import Any
+
 import pytest
 
 from recommend.bo.surrogates import Surrogate, SurrogateInputs, all_surrogates, new_surrogate
@@ -10,6 +12,8 @@ from warehouse.support.errors import BadInput
 SURROGATES = all_surrogates()
 CLASSES = ("blend", "gbqr", "hyperboost", "forest", "gp", "rgpe-learned", "tst-r")
 """One surrogate of each class."""
+OVERSTATING = ("rlgp-fdiff", "rlgp-mudiff")
+"""Surrogates that may leave the model of the trials out (`recommend.bo.published.transfer.weights`)."""
 
 
 def made(name: str) -> NewSurrogate:
@@ -39,6 +43,14 @@ class TestOthers(SurrogateBasics):
     @pytest.fixture(params=[name for name in SURROGATES if name not in CLASSES])
     def new_surrogate(self, request: pytest.FixtureRequest) -> NewSurrogate:
         return made(request.param)
+
+    @pytest.mark.parametrize("good", ["gini", "entropy"])
+    def test_what_was_tried_and_good_is_above_what_was_tried_and_bad(
+        self, surrogate: Surrogate[Any], world: World, good: str, request: pytest.FixtureRequest
+    ) -> None:
+        if request.node.callspec.params["new_surrogate"] in OVERSTATING:
+            pytest.skip("equation 16 gives a target model no weight that understates differences most")
+        super().test_what_was_tried_and_good_is_above_what_was_tried_and_bad(surrogate, world, good)
 
 
 def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
