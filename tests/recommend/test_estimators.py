@@ -636,7 +636,7 @@ def test_verbose_shows_progress(
     searching.set_params(verbose=True).fit(*of_numbers(120))
     out, err = capsys.readouterr()
     assert out == ""
-    assert "trial 10 of 10, best predictive_accuracy 0.9000 (logistic_regression)" in err
+    assert "trial 10 of 10, best accuracy 0.9000 (logistic_regression)" in err
 
 
 def assert_code_predicts_the_same(

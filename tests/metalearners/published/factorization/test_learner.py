@@ -172,5 +172,5 @@ def test_without_torch_training_says_what_to_install(monkeypatch: pytest.MonkeyP
     for name in ("encoder_training", "gplvm", "checkpoint"):
         monkeypatch.delitem(sys.modules, f"metalearners.published.factorization.{name}", raising=False)
     for new in (new_small, new_paper):
-        with pytest.raises(BadInput, match=r"headstart\[pmf\]"):
+        with pytest.raises(BadInput, match=r"pip install '(torch|pmf)"):
             new().fit(toy_runs(), toy_metafeatures())
