@@ -35,7 +35,7 @@ from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.tuning.deadline import FIRST_SHARE, Deadline, trial_limit
-from recommend.bo.tuning.fit_times import FitTimes
+from recommend.bo.tuning.expected_seconds import ExpectedSeconds
 from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed, Proposer
@@ -179,7 +179,7 @@ class Session:
         first = self.firsts if self.search.ensemble else self.firsts[:1]
         self._firsts = weights_of(first) if first else {}
         self.selection = Selection(self._firsts)
-        self._times = FitTimes(self.fit_seconds, len(self.part.features), least_rows(self.part))
+        self._times = ExpectedSeconds(self.fit_seconds, len(self.part.features), least_rows(self.part))
         self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
@@ -430,6 +430,8 @@ class Session:
 
     def _fit_ended(self, task: Task, call: LimitedCall) -> None:
         one, rows = task.configuration, task.rows
+        if call.outcome in (Outcome.success, Outcome.timeout):
+            self._times.note_pace(one, rows, call.seconds)
         if call.outcome is Outcome.success:
             self._times.note_fit(one, rows, call.seconds)
             self.fitted[one] = Fitted(call.result, rows)
@@ -458,7 +460,7 @@ class Session:
         self.history.end(task.number, self._with_votes(task.number, evaluation))
         if evaluation.outcome is Outcome.success:
             fits = self._trial_fits * trial.share
-            self._times.note_trial(task.configuration, self._trial_rows, fits, evaluation.seconds)
+            self._times.note_pace(task.configuration, self._trial_rows, evaluation.seconds, fits)
             self._note_trial(trial)
         if self._next_selection == 0.0 and len(self.history.trials) >= len(self.firsts):
             self._next_selection = self.deadline.elapsed()

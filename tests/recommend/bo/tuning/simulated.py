@@ -24,7 +24,7 @@ from ingest.running.resampling import tested_rows
 from ingest.running.scorer import scorer_of
 from recommend.bo.tuning import Budget, Search
 from recommend.bo.tuning.deadline import Deadline
-from recommend.bo.tuning.fit_times import STARTING
+from recommend.bo.tuning.expected_seconds import STARTING
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.running import Task

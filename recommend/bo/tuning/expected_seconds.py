@@ -1,4 +1,4 @@
-"""How long fits take on this machine: by those that were timed, else by runs on other datasets."""
+"""Expected times of the fits of a session: by the fits that it has timed, else by runs on other datasets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACES = (0.1, 20.0)
 
 
 @dataclass
-class FitTimes:
+class ExpectedSeconds:
     """Expected times of fits on numbers of rows, which become better as fits are timed."""
 
     known: Callable[[Configuration, int], float]
@@ -68,25 +68,21 @@ class FitTimes:
             rows = max(rows // 2, self.fewest_rows)
         return rows
 
+    def note_pace(self, one: Configuration, rows: int, seconds: float, fits: float = 1.0) -> None:
+        """Learn this machine's speed from the seconds of fits on these rows, their process included."""
+        expected = self.known(one, rows) * fits
+        if expected > TIMED:
+            self._paces.append(float(np.clip((seconds - STARTING) / expected, *PACES)))
+
     def note_fit(self, one: Configuration, rows: int, seconds: float) -> None:
         """Take a fit into account that took these seconds, its process included."""
-        self._note_pace(seconds, self.known(one, rows))
         self._timed[one] = rows, max(seconds - STARTING, 0.0)
 
     def note_stopped(self, one: Configuration, rows: int, limit: float) -> None:
         """Take a fit into account that was stopped after `limit` seconds."""
-        self._note_pace(limit, self.known(one, rows))
         self._timed[one] = rows, STOPPED * limit
-
-    def note_trial(self, one: Configuration, rows: int, fits: float, seconds: float) -> None:
-        """Take a trial of several fits on these rows into account that took these seconds."""
-        self._note_pace(seconds, self.known(one, rows) * fits)
 
     def note_fit_of_trial(self, one: Configuration, rows: int, seconds: float) -> None:
         """Take the seconds of one of a trial's fits into account, if none on as many rows is known."""
         if rows > self._timed.get(one, (0, 0.0))[0]:
             self._timed[one] = rows, seconds
-
-    def _note_pace(self, took: float, expected: float) -> None:
-        if expected > TIMED:
-            self._paces.append(float(np.clip((took - STARTING) / expected, *PACES)))
