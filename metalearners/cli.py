@@ -149,7 +149,6 @@ def evaluate(
     """
     from metalearners.evaluation import report
     from metalearners.evaluation.protocol import evaluate as judge
-    from metalearners.evaluation.protocol import usual_folds
     from warehouse.store import Warehouse
     from warehouse.support.journal import Journal
     from warehouse.support.parallel import dask_workers
@@ -177,10 +176,7 @@ def evaluate(
             journal=journal,
             on_result=lambda done, total: show(f"{done} of {counted(total, 'datasets')}"),
         )
-    folds = (
-        usual_folds([one.dataset for one in result.per_dataset]) if protocol.folds is None else protocol.folds
-    )
-    document = report.document(result, runs, chosen.learner, settings, opened, folds)
+    document = report.document(result, runs, chosen.learner, settings, opened)
     text = json.dumps(document, indent=2, allow_nan=False)
     if file is not None:
         write_text(file, text + "\n")

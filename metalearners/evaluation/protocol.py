@@ -91,6 +91,8 @@ class LearnerEvaluation:
     """The results of all left-out datasets."""
 
     per_dataset: Sequence[DatasetResult]
+    folds: int = 0
+    """Number of folds of families that were left out; 0 = one dataset at a time."""
 
     @property
     def tau(self) -> Interval:
@@ -180,7 +182,7 @@ def evaluate(
                 journal.append(asdict(result))
         if on_result is not None:
             on_result(len(done), len(left_out))
-    return LearnerEvaluation([done[dataset] for dataset in left_out])
+    return LearnerEvaluation([done[dataset] for dataset in left_out], folds)
 
 
 def usual_folds(left_out: Sequence[str]) -> int:

@@ -18,7 +18,6 @@ def document(
     learner: str,
     settings: dict[str, Any],
     warehouse: Warehouse,
-    folds: int,
 ) -> dict[str, Any]:
     """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
     by_top = {str(top): _json_interval(result.regret(top)) for top in TOPS}
@@ -28,9 +27,9 @@ def document(
         "flow": runs.flow,
         "measure": runs.measure,
         "warehouse": {"version": warehouse.version, "fingerprint": warehouse.fingerprint},
-        "protocol": f"leave {_left_out(folds)} out; means over datasets with 95 % confidence interval"
+        "protocol": f"leave {_left_out(result.folds)} out; means over datasets with 95 % confidence interval"
         " (Student's t)",
-        "folds": folds,
+        "folds": result.folds,
         "datasets": len(result.per_dataset),
         "tau": _json_interval(result.tau),
         "regret": by_top["1"] | by_top,
@@ -71,7 +70,7 @@ def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:
         rows += [(f"tau, {number} {policy}", result.tau_after(number, policy)) for number in taus]
     lines = [
         f"{document['learner']}, {document['flow'] or 'all flows'}, {document['measure']}:"
-        f" {counted(document['datasets'], 'datasets')}, {_left_out(document['folds'])} left out at a time",
+        f" {counted(document['datasets'], 'datasets')}, {_left_out(result.folds)} left out at a time",
         f"{'':<16} {'mean':>7}   95 % interval",
     ]
     lines += [f"{name:<16} {row.mean:>7.3f}   {row.low:.3f} to {row.high:.3f}" for name, row in rows]

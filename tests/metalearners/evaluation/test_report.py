@@ -33,7 +33,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def reported(evaluation: LearnerEvaluation, warehouse: Warehouse) -> dict[str, Any]:
-    return document(evaluation, toy_runs(), "knn", {"datasets": 3}, warehouse, folds=0)
+    return document(evaluation, toy_runs(), "knn", {"datasets": 3}, warehouse)
 
 
 def test_means_have_the_limits_of_students_t(warehouse: Warehouse) -> None:
