@@ -246,7 +246,7 @@ def _ranked(
 
 
 def _importance(result: Recommendation, seconds: float) -> "ColumnImportance | None":
-    """Which columns matter to the best configuration tried; None if none was, or the user ended them."""
+    """The importance of columns to the best configuration tried; None without trials, or after Ctrl-C."""
     if result.verification is None or result.verification.search.interrupted:
         return None
     from recommend.bo.tuning.page import importance_for

@@ -346,7 +346,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             return diagram
         rows = "".join(
             f"<tr><td>{weight:.2f}</td><td>{escape(get_flow(one.algorithm).title)}</td><td>"
-            + escape(", ".join(f"{name}={console.short(value)}" for name, value in one.values.items()))
+            + escape(console.settings(one.values))
             + "</td></tr>"
             for one, weight in self.weights_.items()
         )

@@ -354,7 +354,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
 
 
 def _importance(tuned: SearchResult, limits: BudgetOptions) -> ColumnImportance | None:
-    """Which columns matter, as far as the time of the search is not over."""
+    """The importance of columns, computed in what is left of the time of the search."""
     from recommend.bo.tuning.page import importance_for
 
     left = Deadline(limits.seconds, console.began()).left() - WRITING

@@ -1,4 +1,4 @@
-"""Which columns matter: how much worse held-out rows are predicted when the values of a column are shuffled.
+"""Importance of columns: how much worse held-out rows are predicted when a column's values are shuffled.
 
 Source: Breiman (2001), Random forests, section 10, as in `sklearn.inspection.permutation_importance`.
 """

@@ -210,7 +210,7 @@ def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
         )
         values = item.configuration.values
         if is_full:
-            lines += _indented(", ".join(f"{name}={console.short(value)}" for name, value in values.items()))
+            lines += _indented(console.settings(values))
         else:
             lines.append(_INDENT + _set_values(values, item.flow.default()))
     if is_full and result.nearest:
@@ -223,19 +223,18 @@ def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
 def _set_values(values: Mapping[str, Value], default: Mapping[str, Value]) -> str:
     """The hyperparameters that differ from the default ones, as many as fit into a line."""
     different = [
-        f"{name}={console.short(value)}"
+        console.settings({name: value})
         for name, value in values.items()
         if name not in default or default[name] != value
     ]
     if not different:
         return "with its default settings"
-    room = _width() - len(_INDENT)
-    for count in range(len(different), 0, -1):
-        left = len(different) - count
-        text = ", ".join([*different[:count], *([f"{left} more"] if left else [])])
-        if len(text) <= room or count == 1:
-            return text
-    raise AssertionError
+    texts = [", ".join(different)]
+    texts += [
+        ", ".join([*different[:count], f"{len(different) - count} more"])
+        for count in range(len(different) - 1, 0, -1)
+    ]
+    return next((text for text in texts if len(_INDENT + text) <= _width()), texts[-1])
 
 
 def average_title(members: int) -> str:

@@ -32,7 +32,7 @@ ABSENT = float("nan")
 
 
 MOST_CELLS = 2**28
-"""Of a matrix: 2 GiB."""
+"""Largest number of cells of a matrix: 2 GiB."""
 
 _COLUMNS = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
 

@@ -36,7 +36,7 @@ SEARCHES = ("tune", "verify")
 """Sources whose runs were chosen by their results on the dataset."""
 
 MOST_RUNS = 1_000_000
-"""Of a table of one flow that is not a sample; a run takes about half a kilobyte."""
+"""Most runs of a table of one flow that is not a sample; a run takes about half a kilobyte."""
 MOST_CELLS = 2**27
 """Configurations times hyperparameters of a table that is not a sample: 1 GiB."""
 MOST_LEARNED = 200_000

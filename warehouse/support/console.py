@@ -234,6 +234,11 @@ def short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def settings(values: Mapping[str, object]) -> str:
+    """Hyperparameters with their values as a person reads them: `max_depth=3, alpha=0.1234`."""
+    return ", ".join(f"{name}={short(value)}" for name, value in values.items())
+
+
 def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:
     """Lines of a table whose last column is wrapped where the terminal ends.
 

@@ -24,8 +24,6 @@ from recommend.reporting.sentences import flow_title
 
 WIDTH, HEIGHT = 360, 220
 """Units of a chart, which are pixels on a phone."""
-SHOWN = 5
-"""Best trials that are shown at once, beside those of the model."""
 MOST_IN_NOTEBOOK = 10
 """Trials that a notebook shows."""
 LEAST_TRIALS = 4
@@ -146,15 +144,14 @@ def importance_for(tuned: SearchResult, seconds: float) -> ColumnImportance | No
 def _leaderboard(tuned: SearchResult) -> dict[str, Any]:
     """What the template of the leaderboard is filled with."""
     target, best = target_kind(tuned.dataset), tuned.leaderboard
-    first = [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in tuned.weights)]
-    shown, succeeded = ({trial.number for trial in several} for several in (first, best))
+    shown, succeeded = ({trial.number for trial in several} for several in (tuned.leaders, best))
     return {
         "tuned": tuned,
         "measure": tuned.measure,
         "number": target.number,
         "measured": target.measured,
         "flow_title": flow_title,
-        "first": first,
+        "first": tuned.leaders,
         "rest": [
             *(trial for trial in best if trial.number not in shown),
             *(trial for trial in tuned.trials if trial.number not in succeeded),

@@ -17,8 +17,6 @@ from warehouse.vocabulary.measures import measure_title
 
 SCHEMA = "headstart-search/2"
 """Name and version of the document's format."""
-SHOWN = 5
-"""Best trials that the table shows, beside those of the model."""
 
 
 def document(tuned: SearchResult) -> dict[str, Any]:
@@ -98,8 +96,6 @@ def table(tuned: SearchResult) -> str:
 
 def _leaderboard(tuned: SearchResult) -> list[str]:
     """The best trials, and those of the model."""
-    best = tuned.leaderboard
-    shown = [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in tuned.weights)]
     measured = target_kind(tuned.dataset).measured
     header = ("trial", measure_title(tuned.measure), "times", "weight", "chosen by", "configuration")
     rows = [
@@ -109,12 +105,9 @@ def _leaderboard(tuned: SearchResult) -> list[str]:
             str(len(trial.evaluations)),
             _weight(tuned, trial),
             trial.origin,
-            f"{FLOWS[trial.configuration.algorithm].title}: "
-            + ", ".join(
-                f"{name}={console.short(value)}" for name, value in trial.configuration.values.items()
-            ),
+            f"{FLOWS[trial.configuration.algorithm].title}: " + console.settings(trial.configuration.values),
         )
-        for trial in shown
+        for trial in tuned.leaders
     ]
     return console.wrapped_table(header, rows, ">>>><")
 

@@ -23,6 +23,8 @@ from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import measure_title
 
+SHOWN = 5
+"""Best trials that reports begin with."""
 _SHOWN, _LONGEST = 3, 60  # members, and characters of a name, in a `repr`
 
 
@@ -93,6 +95,12 @@ class SearchResult:
     def leaderboard(self) -> list[Trial]:
         """The trials on all rows that succeeded, the best first."""
         return ranked(self.trials, self.measure)
+
+    @property
+    def leaders(self) -> list[Trial]:
+        """The trials that reports begin with: the best ones, and the others of the model."""
+        best = self.leaderboard
+        return [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in self.weights)]
 
     @property
     def best(self) -> Trial | None:
