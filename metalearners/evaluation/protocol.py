@@ -2,7 +2,9 @@
 
 Every learner is judged by this one protocol. One dataset is left out at a time, or a fold of families, which
 takes fewer trainings. A fold's learner is given the runs and the meta-features of datasets of other families
-only, and learns its encoding from them; nothing is shared between folds.
+only, and learns its encoding from them. What folds share is the calibration of a learner that can be fitted again
+with that of a model of all datasets (`Refits`): factors of standard deviations, and no dataset's number. Order
+and regret do not depend on it.
 
 Notation
     predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better
@@ -35,7 +37,7 @@ from metalearners import new_learner
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
 from metalearners.evaluation.folds import folds_of
-from metalearners.learners.base import EstimatesValues, MetaLearner, Model
+from metalearners.learners.base import EstimatesValues, MetaLearner, Model, Refits
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
@@ -171,8 +173,9 @@ def evaluate(
         **({"folds": folds} if folds else {}),
     }
     done = _begun(journal, protocol)
-    fold = partial(_fold, runs, metafeatures, untrained, tuple(sorted(set(shots))), seed)
     missing = [dataset for dataset in left_out if dataset not in done]
+    of_all = untrained.fit(runs, metafeatures) if missing and isinstance(untrained, Refits) else None
+    fold = partial(_fold, runs, metafeatures, untrained, of_all, tuple(sorted(set(shots))), seed)
     numbers = folds_of(runs, folds).loc[missing] if folds else pd.Series(range(len(missing)), missing)
     together = [own.index.tolist() for _, own in numbers.groupby(numbers)]
     for results in side_by_side(fold, together, jobs, executor):
@@ -216,13 +219,14 @@ def _fold(
     runs: RunTable,
     metafeatures: pd.DataFrame,
     learner: MetaLearner,
+    of_all: Model | None,
     shots: Sequence[int],
     seed: int,
     datasets: Sequence[str],
 ) -> list[DatasetResult]:
     """Learn from datasets of other families than these, and judge by each of these."""
-    others = metafeatures.drop(index=datasets, errors="ignore")
-    model = learner.fit(without_datasets(runs, datasets), others)
+    others = without_datasets(runs, datasets), metafeatures.drop(index=datasets, errors="ignore")
+    model = learner.refit(of_all, datasets, *others) if isinstance(learner, Refits) else learner.fit(*others)
     return [
         _judged(model, _NewDataset(runs, metafeatures, dataset), runs.measure, shots, seed)
         for dataset in datasets
