@@ -100,13 +100,14 @@ def select_ensemble(
 ) -> dict[int, float]:
     """Place of a trial -> its weight, with sum 1, in an average that is good on `rows`.
 
-    One trial is picked after the other, each the one that makes the average best; a trial may be picked
-    again. The best average on the way is taken, the one it begins with included.
+    One trial is picked after the other, each the one that makes the average best, of equal ones the one that
+    is best alone; a trial may be picked again. The best average on the way is taken, the one it begins with
+    included.
 
     Args:
         start: places of the trials with which it begins, each with `PULL` picks; empty = it begins with none.
         picks: most picks.
-        left: seconds that are left; once there are none, no more are picked.
+        left: seconds that are left; once there are none, `PATIENCE` trials are picked, which takes a moment.
     """
     counts = dict.fromkeys(start, PULL)
     places = range(len(ballot.predictions))
@@ -117,13 +118,14 @@ def select_ensemble(
     truth = Ballot(
         [one[rows] for one in ballot.predictions], ballot.outcomes[rows], ballot.scorer, ballot.measure
     )
+    alone = [truth.score(one) for one in truth.predictions]
     best, best_score = dict(counts), truth.score(total / size) if size else -np.inf
     idle = 0
-    for _ in range(picks):
-        if idle == PATIENCE or (size and left() <= 0):
+    for pick in range(picks):
+        if idle == PATIENCE or (pick >= PATIENCE and left() <= 0):
             break
         scores = [truth.score((total + truth.predictions[place]) / (size + 1)) for place in places]
-        place = int(np.argmax(scores))
+        place = max(places, key=lambda place: (scores[place], alone[place]))
         counts[place] = counts.get(place, 0) + 1
         total += truth.predictions[place]
         size += 1

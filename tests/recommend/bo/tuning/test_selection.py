@@ -11,6 +11,7 @@ from ingest.running.classification import ClassScorer
 from recommend.bo.tuning.selection import (
     LEAST_ROWS,
     MOST_NUMBERS,
+    PATIENCE,
     PULL,
     Ballot,
     estimate,
@@ -67,9 +68,16 @@ def test_the_start_weighs_as_much_as_picks_of_each_of_its_members() -> None:
     assert weights == pytest.approx({0: PULL / 7, 1: PULL / 7, 2: 1 / 7})
 
 
-def test_where_no_time_is_left_the_start_is_all() -> None:
-    one, other, perfect = of_two([0.6] * 4), of_two([0.4] * 4), of_two([0, 0, 1, 1])
-    assert select_ensemble(ballot(one, other, perfect), [0, 1], 10, left=lambda: 0.0) == {0: 0.5, 1: 0.5}
+def test_where_no_time_is_left_a_few_are_picked_so_that_the_start_can_be_outweighed() -> None:
+    wrong = of_two([0.6, 0.6, 0.4, 0.4])
+    weights = select_ensemble(ballot(wrong, 1 - wrong, measure="log_loss"), [0], 50, left=lambda: 0.0)
+    assert weights == {0: PULL / (PULL + PATIENCE), 1: PATIENCE / (PULL + PATIENCE)}
+
+
+def test_of_picks_that_change_no_decision_the_best_one_is_made() -> None:
+    """Until the third pick the average decides as before: (3 x .6 + 3 x .35) / 6 < .5."""
+    start, better = of_two([0.6, 0.6, 0.4, 0.4]), of_two([0.35, 0.35, 0.65, 0.65])
+    assert select_ensemble(ballot(start, better), [0], 10) == {0: 0.5, 1: 0.5}
 
 
 @settings(max_examples=40)
