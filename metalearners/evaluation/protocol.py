@@ -2,9 +2,9 @@
 
 Every learner is judged by this one protocol. One dataset is left out at a time, or a fold of families, which
 takes fewer trainings. A fold's learner is given the runs and the meta-features of datasets of other families
-only, and learns its encoding from them. What folds share is the calibration of a learner that can be fitted again
-with that of a model of all datasets (`Refits`): factors of standard deviations, and no dataset's number. Order
-and regret do not depend on it.
+only, and learns its encoding from them. What folds share is the calibration of a learner that can be fitted
+again with that of a model of all datasets (`Refits`): factors of standard deviations, and no dataset's
+number. Tau and regret do not depend on it.
 
 Notation
     predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better

@@ -287,6 +287,8 @@ def search(
             f"{results.model}: --model needs the name of a .skops file; --code writes a script "
             f"that fits the model"
         )
+    if results.model is not None:
+        artifacts.prepare_saving()
     if machines.record:
         Warehouse.check_writable(machines.warehouse)
     dataset = data.load(reading)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from ingest.keys import digest, setup_of
@@ -56,6 +59,17 @@ def fitted(tuned: SearchResult) -> Pipeline | VotingClassifier:
     return averaged([tuned.model.pipelines[one] for one in weights], [*weights.values()], tuned.dataset)
 
 
+def prepare_saving() -> None:
+    """Import skops in the background: that takes seconds, which a search has before it has a model.
+
+    Raises:
+        BadInput: the package skops is missing.
+    """
+    if find_spec("skops") is None:
+        raise MissingPackage(f"writing a model needs the extra `tune`: {install_command('tune')}")
+    Thread(target=import_module, args=("skops.io",), daemon=True).start()
+
+
 def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:
     """Write a fitted pipeline as a skops file, which runs no code when it is loaded.
 
@@ -63,12 +77,10 @@ def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:
         The types that `skops.io.load(path, trusted=...)` asks to be told of.
 
     Raises:
-        BadInput: the package skops is missing, or the file can't be written.
+        BadInput: the file can't be written.
     """
-    try:
-        from skops.io import dumps, get_untrusted_types
-    except ImportError as error:
-        raise MissingPackage(f"writing a model needs the extra `tune`: {install_command('tune')}") from error
+    from skops.io import dumps, get_untrusted_types
+
     content = dumps(pipeline)
     write_bytes(path, content)
     return list(get_untrusted_types(data=content))

@@ -19,7 +19,7 @@ from ingest.running.limits import LimitedCall, Outcome
 from recommend.bo.cli import BudgetOptions, app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
-from recommend.bo.tuning import running
+from recommend.bo.tuning import artifacts, running
 from tests.commands import Run
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -158,6 +158,17 @@ def test_where_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
     assert Warehouse.open(world).version == before
     assert (tmp_path / "page.html").is_file()
     assert not (tmp_path / "m.skops").exists()
+
+
+def test_that_a_model_can_be_written_is_known_before_the_search(
+    tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifacts, "find_spec", lambda _: None)
+    options = ["--dataset", csv, "--history", tmp_path / "history", "--warehouse", world]
+    done = tune(*options, "--model", tmp_path / "m.skops")
+    assert done.returncode == 2
+    assert "writing a model needs the extra `tune`" in done.stderr
+    assert not (tmp_path / "history").exists()
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
