@@ -50,6 +50,16 @@ class ContributionParts:
         """The number itself."""
         return self.base + sum(self.parts.values())
 
+    @property
+    def best_first(self) -> list[tuple[str, float]]:
+        """Name and value of each part, the one that adds most first."""
+        return sorted(self.parts.items(), key=lambda part: -part[1])
+
+    @property
+    def largest_first(self) -> list[tuple[str, float]]:
+        """Name and value of each part, the one that adds or takes away most first."""
+        return sorted(self.parts.items(), key=lambda part: -abs(part[1]))
+
 
 class SumOverDatasets(Protocol):
     """A model that predicts with a weighted sum over its training datasets (symbols as in the notation)."""

@@ -130,11 +130,10 @@ def _for_and_against(
         f" {'better' if reasons.datasets.base >= 0 else 'worse'} than an average configuration;"
         f" {_enumerated(parts)}."
     ]
-    ordered = sorted(reasons.datasets.parts.items(), key=lambda part: -part[1])
+    ordered = reasons.datasets.best_first
     good = [explained.names[key] for key, part in ordered[:2] if part >= SMALLEST]
     bad = [explained.names[key] for key, part in ordered[:-3:-1] if part <= -SMALLEST]
-    traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
-    trait = next((part for part in traits if abs(part[1]) >= SMALLEST), None)
+    trait = next((part for part in reasons.traits.largest_first if abs(part[1]) >= SMALLEST), None)
     told = [f"did well on {_enumerated(good)}"] if good else []
     told += [f"badly on {_enumerated(bad)}" if good else f"did badly on {_enumerated(bad)}"] if bad else []
     if trait is not None:
@@ -142,7 +141,7 @@ def _for_and_against(
         told.append(f"what counts most {'for' if trait[1] > 0 else 'against'} it here is {group}")
     settings = reasons.hyperparameters
     if settings is not None and settings.parts:
-        name, part = max(settings.parts.items(), key=lambda entry: abs(entry[1]))
+        name, part = settings.largest_first[0]
         if abs(part) >= SMALLEST:
             values = item.configuration.values
             setting = f"{name}={short(values[name])}" if name in values else name
@@ -182,17 +181,20 @@ def _of_configuration(
         f"{like_it:+.2f} for the similar datasets"
     )
     text += f" {reasons.trials:+.2f} for the runs on this dataset. " if abs(reasons.trials) > 1e-6 else ". "
-    ordered = sorted(reasons.datasets.parts.items(), key=lambda part: -part[1])
+    ordered = reasons.datasets.best_first
     text += "For it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:3])
     text += "; against it: " + ", ".join(f"{names[key]} {part:+.3f}" for key, part in ordered[:-3:-1]) + ". "
-    traits = sorted(reasons.traits.parts.items(), key=lambda part: -abs(part[1]))
-    told = [f"{in_words(group, balance)} {part:+.2f}" for group, part in traits if abs(part) >= SMALLEST]
+    told = [
+        f"{in_words(group, balance)} {part:+.2f}"
+        for group, part in reasons.traits.largest_first
+        if abs(part) >= SMALLEST
+    ]
     text += f"By meta-features, from {reasons.traits.base:+.2f} on a usual dataset: "
     text += (", ".join(told) or "hardly any difference") + ". "
     if reasons.hyperparameters is not None:
         if not reasons.hyperparameters.parts:
             return text + "It is the algorithm with its default settings."
-        largest = sorted(reasons.hyperparameters.parts.items(), key=lambda part: -abs(part[1]))
+        largest = reasons.hyperparameters.largest_first
         named = [part for part in largest[:NAMED_VALUES] if abs(part[1]) >= SMALLEST]
         rest = sum(part for _, part in largest[len(named) :])
         values = item.configuration.values
