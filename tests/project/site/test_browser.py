@@ -54,6 +54,20 @@ def test_pages_fit_the_screen_and_fetch_nothing_elsewhere(address: str, browser:
     page.close()
 
 
+def test_the_search_finds_pages_that_are_read_from_the_disk(browser: Browser) -> None:
+    if not (SITE / "index.html").exists():
+        pytest.skip("no site is built here: make docs")
+    page = browser.new_page()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((SITE / "explanation" / "papers.html").as_uri())
+    page.fill("[data-md-component=search-query]", "warm start")
+    page.wait_for_selector(".md-search-result__item", timeout=10_000)
+    assert "warm" in page.inner_text(".md-search-result__item").lower()
+    assert {request.split(":")[0] for request in requests} <= {"file", "about", "data", "blob"}
+    page.close()
+
+
 def test_what_is_searched_has_words_of_pages_and_of_what_is_made_of_the_code(address: str) -> None:
     with urlopen(f"{address}search/search_index.json") as answer:
         places = {entry["location"] for entry in json.load(answer)["docs"]}
