@@ -23,6 +23,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 if TYPE_CHECKING:
     from ingest.metafeatures import Metafeatures
+    from ingest.run_files import RunFile
     from ingest.running.plan import Plan
     from warehouse.storage.writing import Commit
     from warehouse.store import Warehouse
@@ -52,15 +53,23 @@ def file(
         Path, typer.Argument(metavar="FILE", help="Run table: ARFF, CSV, TSV or Parquet.", show_default=False)
     ],
     flow: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Flow of the runs: an OpenML id, a flow that Headstart builds, or any other name.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    flow_column: Annotated[
+        str | None,
+        typer.Option(help="Column that names the flow of each run, in place of --flow.", show_default=False),
+    ] = None,
     qualities: Annotated[
         Path | None,
-        typer.Option(help="JSON file: task id -> quality -> value.", show_default=False),
+        typer.Option(
+            help="Qualities of the datasets: JSON, task id -> quality -> value, or a table with a row for "
+            "each task_id.",
+            show_default=False,
+        ),
     ] = None,
     space: Annotated[
         Path | None,
@@ -75,6 +84,8 @@ def file(
 ) -> None:
     """Read a table of runs: a column per hyperparameter, a column per measure, and `task_id`.
 
+    A table may have runs of many flows. Those without hyperparameters have one configuration each.
+
     Reading the same file again changes nothing.
 
     Examples:
@@ -82,20 +93,35 @@ def file(
       ingest file flow_6969.arff --flow 6969 --qualities task_qualities.json
 
       ingest file runs.csv --flow yahpo-xgboost --space space.toml --warehouse runs/
+
+      ingest file weka.arff --flow-column algorithm --qualities metafeatures.arff --warehouse weka/
     """
     from ingest.run_files import read_run_file, write_run_file
     from warehouse.store import Warehouse
 
     console.check_format(output)
-    read = read_run_file(path, flow, qualities=qualities, space=space)
+    read = read_run_file(path, flow, flow_column=flow_column, qualities=qualities, space=space)
     target = Warehouse.create(warehouse)
     _print_commit(path, write_run_file(target, read), output)
-    if output == "table" and not read.is_ours:
-        types = [TASK_TYPES[name] for name in sorted({*read.tasks.values()}) if name in TASK_TYPES]
-        for line in _about_space(
-            target, read.flow, [*types, CLASSIFICATION][0], is_declared=read.space is not None
-        ):
+    if output == "table":
+        for line in _about_flows(target, read):
             print(line)
+
+
+def _about_flows(warehouse: "Warehouse", read: "RunFile") -> Iterator[str]:
+    """Lines about the use of the flows that Headstart does not build."""
+    types = [TASK_TYPES[name] for name in sorted({*read.tasks.values()}) if name in TASK_TYPES]
+    if len(read.of_others) > 1:
+        flows = counted(len(read.flows), "flows")
+        yield (
+            f"Headstart does not build {len(read.of_others)} of the {flows}: their configurations can be "
+            "recommended, but not trained."
+        )
+    elif read.of_others:
+        is_declared = read.space is not None
+        yield from _about_space(
+            warehouse, read.of_others[0], [*types, CLASSIFICATION][0], is_declared=is_declared
+        )
 
 
 def _about_space(
@@ -114,6 +140,9 @@ def _about_space(
             f"Headstart does not build {name}, and its configurations can be neither recommended nor "
             f"searched: {error}."
         )
+        return
+    if not searched.hyperparameters:
+        yield f"Headstart does not build {name}, which has one configuration, without hyperparameters."
         return
     yield (
         f"Headstart does not build {name}: its configurations can be recommended and searched, but not "

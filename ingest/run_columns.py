@@ -1,7 +1,9 @@
 """Columns of a run file: bookkeeping, measures and hyperparameters.
 
 The frames of OpenML's clients are such tables, too: Python's has a row for each run and measure (`function`,
-`value`), R's has dots in its names (`task.id`).
+`value`), R's has dots in its names (`task.id`). So are the tables of ASlib, the library of scenarios of
+algorithm selection: `repetition`, `openml_task_id` or `instance_id`, and `runstatus`, which is `ok` or why a
+run has no value.
 """
 
 import ast
@@ -21,7 +23,6 @@ from ingest.reading.formats.typed_tables import TypedColumn, TypedTable
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import MEASURES, known_name
-from warehouse.vocabulary.searched_flow import OTHER
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,11 @@ BOOKKEEPING = frozenset({
     "flow_name", "flow_source", "flow_version", "function", "learner_name", "run_id", "setup_id", "task_type",
     "upload_time", "uploader", "uploader_name",
 })  # fmt: skip
+
+OF_DATASET = "openml-data:"
+"""Prefix of the key of a task of which only the number of its dataset is known."""
+
+_ASLIB = {"openml_task_id": "task_id", "instance_id": "task_id", "openml_data_id": "data_id"}
 
 _OUTCOME = re.compile(
     r"acc|accuracy|auc|auroc|roc|f1|fscore|fmeasure|precision|recall|sensitivity|specificity|err|error|mmce|loss"
@@ -47,9 +53,13 @@ _SETTING = re.compile(
 def unified(table: TypedTable) -> TypedTable:
     """The table with one row for each run, and bookkeeping columns by their names in `BOOKKEEPING`.
 
+    Of ASlib's tables, rows whose run has no value are left out, which is logged.
+
     Raises:
         BadInput: rows of measures that name no run, or a cell of `parameters` that is no Python dictionary.
     """
+    if "repetition" in table.columns and not _ASLIB.keys().isdisjoint(table.columns):
+        table = _from_aslib(table)
     columns: dict[str, TypedColumn] = {}
     for name, column in table.columns.items():
         plain = re.sub(r"\.", "_", name.lower())
@@ -60,6 +70,47 @@ def unified(table: TypedTable) -> TypedTable:
     if "parameters" in columns and {"setup_id", "run_id"} & columns.keys():
         columns |= _parameters_of_client(columns.pop("parameters"))
     return replace(table, columns=columns)
+
+
+def _from_aslib(table: TypedTable) -> TypedTable:
+    """A table of ASlib with OpenML's names of columns, and without the rows of runs that failed."""
+    columns = {_ASLIB.get(name, name): own for name, own in table.columns.items() if name != "repetition"}
+    status = columns.pop("runstatus", None)
+    if status is None:
+        return replace(table, columns=columns)
+    ok = np.isin(status.codes, [code for code, value in enumerate(status.values) if value == "ok"])
+    if not ok.all():
+        logger.warning("%s whose runstatus is not ok left out", counted(int((~ok).sum()), "rows"))
+    return replace(table, columns={name: own.take(ok) for name, own in columns.items()})
+
+
+def n_rows(table: TypedTable) -> int:
+    """Number of rows."""
+    return len(next(iter(table.columns.values())).codes)
+
+
+def task_keys(table: TypedTable) -> np.ndarray:
+    """Key of each row's task in the warehouse, (rows,), of `task_id`, or else of the dataset in `data_id`.
+
+    Raises:
+        BadInput: there is neither column, or a cell is no id of OpenML.
+    """
+    name, prefix = ("task_id", "openml:") if "task_id" in table.columns else ("data_id", OF_DATASET)
+    column = table.columns.get(name)
+    if column is None:
+        raise UnreadableInput(f"there is no column task_id, only {names_listed(table.columns)}")
+    keys = np.empty(len(column.values) + 1, dtype=object)
+    for code, value in enumerate(column.values):
+        if isinstance(value, bool | str | None) or value != int(value) or value < 0:
+            thing = "a task id" if name == "task_id" else "a dataset id"
+            raise UnreadableInput(
+                f"row {first_row(column, code)}: {name} is {quoted(value)}, not {thing} of OpenML"
+            )
+        keys[code] = f"{prefix}{int(value)}"
+    if (column.codes < 0).any():
+        raise UnreadableInput(f"row {first_row(column, -1)} has no {name}")
+    tasks: np.ndarray = keys[column.codes]
+    return tasks
 
 
 def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
@@ -192,7 +243,7 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
     Raises:
         BadInput: a cell is no number, or a number that the measure can't have.
     """
-    values = _numbers(name, column) * (-1 if "neg" in re.split("[^a-z]+", name.lower()) else 1)
+    values = numbers(name, column) * (-1 if "neg" in re.split("[^a-z]+", name.lower()) else 1)
     known = MEASURES.get(measure)
     if known is None:
         return values
@@ -213,7 +264,12 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
 _ROUNDING = 1e-6
 
 
-def _numbers(name: str, column: TypedColumn) -> np.ndarray:
+def numbers(name: str, column: TypedColumn) -> np.ndarray:
+    """Cells of a column of numbers, (rows,), NaN where they are empty.
+
+    Raises:
+        BadInput: a cell is not a finite number.
+    """
     values = np.full(len(column.values) + 1, np.nan)
     for code, value in enumerate(column.values):
         if isinstance(value, bool | str | None) or not np.isfinite(value):
@@ -225,11 +281,16 @@ def _numbers(name: str, column: TypedColumn) -> np.ndarray:
     return cells
 
 
-def parameter_columns(table: TypedTable, measures: Iterable[str], flow: str) -> dict[str, TypedColumn]:
+def parameter_columns(
+    table: TypedTable, measures: Iterable[str], *, of_others: bool
+) -> dict[str, TypedColumn]:
     """Columns of hyperparameters by plain name; where two names become one, both stay as they are.
 
-    The names of flows of others stay, too, but for the component that OpenML's clients put in front. Seeds,
-    resources and parts of a pipeline are left out unless the file's comment lists them.
+    Seeds, resources and parts of a pipeline are left out unless the file's comment lists them.
+
+    Args:
+        of_others: whether the flows are neither Headstart's nor OpenML's. Their names stay as they are, but
+            for the component that OpenML's clients put in front.
     """
     others = {"task_id", *measures}
     listed = names_in_comment(table, "col_parameters")
@@ -238,11 +299,11 @@ def parameter_columns(table: TypedTable, measures: Iterable[str], flow: str) -> 
     if left_out:
         logger.warning("no hyperparameters, and left out: %s", ", ".join(left_out))
     raw_names = listed or [name for name in rest if name not in left_out]
-    unfit = [name for name in raw_names if flow.startswith(OTHER) and (not name or ":" in name)]
+    unfit = [name for name in raw_names if of_others and (not name or ":" in name)]
     if unfit:
         raise UnreadableInput(f"a hyperparameter can't be called {quoted(unfit[0])}; rename its column")
     plain = {
-        raw: raw if flow.startswith(OTHER) and not _OF_COMPONENT.search(raw) else plain_parameter_name(raw)
+        raw: raw if of_others and not _OF_COMPONENT.search(raw) else plain_parameter_name(raw)
         for raw in raw_names
     }
     counts = Counter(plain.values())

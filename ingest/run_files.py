@@ -1,13 +1,13 @@
 """Import of run files: exported tables of runs.
 
-One row is one run of one flow: hyperparameters, values of measures, and `task_id`.
+One row is one run of a flow: hyperparameters, values of measures, and `task_id`.
 """
 
 import json
 import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,20 @@ import pyarrow.compute as pc
 
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
+from ingest.published_qualities import quality_rows, read_qualities
 from ingest.reading.column_types.columns import label
 from ingest.reading.formats.encoding import quoted, read_bytes
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable, read_typed_table
 from ingest.run_columns import (
+    OF_DATASET,
     first_row,
     measure_names,
     measured,
+    n_rows,
     names_listed,
     parameter_columns,
     rows_of_flow,
+    task_keys,
     unified,
 )
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
@@ -46,78 +50,100 @@ class RunFile:
     """Content of a run file, before anything is written."""
 
     path: Path
-    flow: str
-    """Key of the flow in the warehouse."""
+    flows: tuple[str, ...]
+    """Keys of the flows in the warehouse."""
     tables: Mapping[str, pa.Table | pd.DataFrame]
     tasks: Mapping[str, str]
-    """Tasks of the runs, with the names of their types."""
+    """Task -> name of its type."""
     qualities: Mapping[str, Mapping[str, float | None]]
-    """Task -> quality -> value."""
+    """Task -> published quality -> value."""
     space: SearchedFlow | None
     """The flow as declared; None if its space is inferred from its runs, or it is ours."""
 
     @property
-    def is_ours(self) -> bool:
-        """Whether Headstart builds the flow."""
-        return find_flow(self.flow) is not None
+    def of_others(self) -> list[str]:
+        """Keys of the flows that Headstart does not build."""
+        return [flow for flow in self.flows if find_flow(flow) is None]
 
 
 def ingest_run_file(
     warehouse: Warehouse,
     path: str | Path,
-    flow: str,
+    flow: str | None = None,
     *,
+    flow_column: str | None = None,
     qualities: str | Path | None = None,
     space: str | Path | None = None,
 ) -> Commit:
     """Write the runs of a file to the warehouse; see `read_run_file` and `write_run_file`."""
-    return write_run_file(warehouse, read_run_file(path, flow, qualities=qualities, space=space))
+    read = read_run_file(path, flow, flow_column=flow_column, qualities=qualities, space=space)
+    return write_run_file(warehouse, read)
 
 
 def read_run_file(
-    path: str | Path, flow: str, *, qualities: str | Path | None = None, space: str | Path | None = None
+    path: str | Path,
+    flow: str | None = None,
+    *,
+    flow_column: str | None = None,
+    qualities: str | Path | None = None,
+    space: str | Path | None = None,
 ) -> RunFile:
-    """Read the runs of `flow` ("6969", "openml:6969", "random_forest", or any other name) from a file.
+    """Read runs of one flow, or of the flows that a column names, from a file.
 
-    Columns are `task_id`, measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in
-    the first comment may list them as `col_measures` and `col_parameters`. A measure may have one of its
-    other names, such as `rmse`; `neg_` says that its sign is turned. Numbers whose name sounds like an
-    unknown measure are refused unless the comment lists them. Rows without a value of any measure are left
-    out; an empty cell of a hyperparameter means that the run does not set it. Frames that OpenML's clients
-    made of evaluations and setups are read as they are (`ingest.run_columns`). The column
-    `task_type` says which tasks are classification and which regression, by OpenML's names or numbers;
-    without it, a table with measures of regression and none of classification is of regression tasks.
+    A flow is given as "6969", "openml:6969", "random_forest", or any other name. Columns are `task_id`,
+    measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in the first comment may
+    list them as `col_measures` and `col_parameters`. A measure may have one of its other names, such as
+    `rmse`; `neg_` says that its sign is turned. Numbers whose name sounds like an unknown measure are refused
+    unless the comment lists them. Rows without a value of any measure are left out; an empty cell of a
+    hyperparameter means that the run does not set it. Frames that OpenML's clients made of evaluations and
+    setups, and ASlib's tables of runs, are read as they are (`ingest.run_columns`). A table without tasks may
+    name datasets of OpenML, as `data_id`. The column `task_type` says which tasks are classification and
+    which regression, by OpenML's names or numbers; without it, a table with measures of regression and none
+    of classification is of regression tasks.
 
     Args:
-        qualities: JSON file of OpenML's qualities, {task id: {quality: value}}: -1 is kept as published, NaN
-            becomes null.
-        space: file that declares the flow's search space (`ingest.spaces.read_space`).
+        flow: the flow of all rows; None if `flow_column` names it.
+        flow_column: name of the column with each row's flow. A flow without hyperparameters is one
+            configuration.
+        qualities: file of OpenML's qualities: JSON, {task id: {quality: value}}, or a table with a row for
+            each task. -1 is kept as published, NaN becomes null.
+        space: file that declares the search space of `flow` (`ingest.spaces.read_space`).
 
     Raises:
-        BadInput: the file is no run table of this flow, or its configurations are not in the space.
+        BadInput: neither or both of `flow` and `flow_column` are given, the file is no run table of this
+            flow, or its configurations are not in the space.
     """
     path = Path(path)
-    key = flow_key(flow)
-    if space is not None and find_flow(key) is not None:
+    if (flow is None) == (flow_column is None):
+        raise BadOption("say whose runs these are: --flow FLOW, or --flow-column COLUMN if a column names it")
+    if flow is None and space is not None:
+        raise BadOption("--space declares one flow: give --flow, or declare the flows with ingest space")
+    key = None if flow is None else flow_key(flow)
+    if space is not None and find_flow(str(key)) is not None:
         raise BadOption(f"Headstart builds {flow} and knows its space; leave out --space")
-    declared = None if space is None else read_space(space, key)
+    declared = None if space is None else read_space(space, str(key))
     content = read_bytes(path)
     try:
         table = unified(read_typed_table(content))
-        _check_flow(table.metadata, key)
-        table = rows_of_flow(table, key)
-        tasks = _tasks(table)
-        tables, task_types = _run_tables(table, key, tasks), _task_types(table, tasks)
+        if key is not None:
+            _check_flow(table.metadata, key)
+            table = rows_of_flow(table, key)
+            flows = np.full(n_rows(table), key, dtype=object)
+        else:
+            table, flows = _flows_in(table, str(flow_column))
+        tasks = task_keys(table)
+        tables, task_types = _run_tables(table, flows, tasks), _task_types(table, tasks)
     except BadInput as error:
         raise UnreadableInput(f"{path}: {error}") from error
+    found = tuple(tables["setups"]["flow"].unique().to_pylist())
     if space is None or declared is None:
-        tables["scales"] = _known_scales(key, set(tables["hyperparameters"]["parameter"].to_pylist()))
+        tables["scales"] = _known_scales(found, set(tables["hyperparameters"]["parameter"].to_pylist()))
     else:
         refuse_unfit(space, declared, tables["hyperparameters"])
-        tables |= {"scales": scale_rows({key: declared.scales}), "spaces": space_rows(declared)}
+        tables |= {"scales": scale_rows({declared.id: declared.scales}), "spaces": space_rows(declared)}
     types = {task: task_types[task] for task in tables["runs"]["task"].unique().to_pylist()}
-    of_tasks = {} if qualities is None else _read_qualities(Path(qualities), types)
-    return RunFile(path, key, tables, types, of_tasks, declared)
+    of_tasks = {} if qualities is None else read_qualities(Path(qualities), types)
+    return RunFile(path, found, tables, types, of_tasks, declared)
 
 
 def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
@@ -125,11 +151,11 @@ def write_run_file(warehouse: Warehouse, read: RunFile) -> Commit:
 
     def tables(now: Warehouse) -> dict[str, pa.Table | pd.DataFrame]:
         datasets = _datasets_of_tasks(now, [*read.tasks])
-        qualities = {"qualities": _quality_rows(read.qualities, datasets)} if read.qualities else {}
+        qualities = {"qualities": quality_rows(read.qualities, datasets)} if read.qualities else {}
         return {
             **read.tables,
             **_new_tasks(now, datasets, read.tasks),
-            **_new_flow(now, read.flow),
+            **_new_flows(now, read.flows),
             **qualities,
         }
 
@@ -151,19 +177,36 @@ def flow_key(flow: str) -> str:
     alike = find_flow(re.sub(r"[-. ]", "_", name.lower()))
     if alike is not None:
         raise UnknownName(f"unknown flow {quoted(flow)}; Headstart's is called {alike.name}")
-    if not re.fullmatch(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+    if not re.fullmatch(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9._-]{0,127}", name):
         raise UnknownName(
             f"unknown flow {quoted(flow)}; give an OpenML flow id, one of {', '.join(FLOWS)}, or a name "
-            "of up to 64 letters, digits and -_. that has a letter and begins with no sign"
+            "of up to 128 letters, digits and -_. that has a letter and begins with no sign"
         )
     return f"{OTHER}{name}"
 
 
-def _run_tables(table: TypedTable, flow: str, tasks: np.ndarray) -> dict[str, pa.Table]:
+def _flows_in(table: TypedTable, column: str) -> tuple[TypedTable, np.ndarray]:
+    """The table without the column that names flows, and the key of each row's flow, (rows,).
+
+    Raises:
+        BadInput: there is no such column, a cell is empty, or a flow's name is not sensible.
+    """
+    names = table.columns.get(column)
+    if names is None:
+        raise UnreadableInput(f"there is no column {quoted(column)}, only {names_listed(table.columns)}")
+    if (names.codes < 0).any():
+        raise UnreadableInput(f"row {first_row(names, -1)} has no flow in the column {quoted(column)}")
+    keys = np.array([flow_key(label(value)) for value in names.values], dtype=object)
+    others = {name: own for name, own in table.columns.items() if name != column}
+    return replace(table, columns=others), keys[names.codes]
+
+
+def _run_tables(table: TypedTable, flows: np.ndarray, tasks: np.ndarray) -> dict[str, pa.Table]:
     """Rows of the tables setups, hyperparameters, runs and evaluations.
 
     Args:
-        tasks: (rows,) task of each row.
+        flows: (rows,) key of each row's flow.
+        tasks: (rows,) key of each row's task.
     """
     names = measure_names(table)
     measures = {measure: measured(name, measure, table.columns[name]) for name, measure in names.items()}
@@ -174,13 +217,14 @@ def _run_tables(table: TypedTable, flow: str, tasks: np.ndarray) -> dict[str, pa
     if not evaluated.all():
         left_out = counted(int((~evaluated).sum()), "rows")
         logger.warning("%s without a value of any measure left out", left_out)
-    parameters = {
-        name: column.take(position) for name, column in parameter_columns(table, names, flow).items()
-    }
-    tasks, setups = tasks[position], _setup_ids(flow, parameters, len(position))
+    of_others = any(str(flow).startswith(OTHER) for flow in pd.unique(flows))
+    columns = parameter_columns(table, names, of_others=of_others)
+    parameters = {name: column.take(position) for name, column in columns.items()}
+    tasks, flows = tasks[position], flows[position]
+    setups = _setup_ids(flows, parameters)
     runs = _run_ids(tasks, setups)
     return {
-        **_setup_tables(flow, setups, parameters),
+        **_setup_tables(flows, setups, parameters),
         "runs": pa.table(
             {
                 "run": runs,
@@ -191,7 +235,7 @@ def _run_tables(table: TypedTable, flow: str, tasks: np.ndarray) -> dict[str, pa
             }
         ),
         "evaluations": pa.concat_tables(
-            _evaluations(flow, runs, name, values[position]) for name, values in measures.items()
+            _evaluations(flows, runs, name, values[position]) for name, values in measures.items()
         ),
     }
 
@@ -200,24 +244,6 @@ def _check_flow(metadata: Mapping[str, Any], flow: str) -> None:
     stated = metadata.get("flow_id")
     if stated is not None and flow.startswith("openml:") and flow != f"openml:{stated}":
         raise UnreadableInput(f"the file states runs of flow {stated}, not of {flow}; give the right flow")
-
-
-def _tasks(table: TypedTable) -> np.ndarray:
-    """The task of every row, as a key of the warehouse."""
-    column = table.columns.get("task_id")
-    if column is None:
-        raise UnreadableInput(f"there is no column task_id, only {names_listed(table.columns)}")
-    keys = np.empty(len(column.values) + 1, dtype=object)
-    for code, value in enumerate(column.values):
-        if isinstance(value, bool | str | None) or value != int(value) or value < 0:
-            raise UnreadableInput(
-                f"row {first_row(column, code)}: task_id is {quoted(value)}, not an OpenML task id"
-            )
-        keys[code] = f"openml:{int(value)}"
-    if (column.codes < 0).any():
-        raise UnreadableInput(f"row {first_row(column, -1)} has no task_id")
-    tasks: np.ndarray = keys[column.codes]
-    return tasks
 
 
 def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
@@ -237,16 +263,17 @@ def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
     return found
 
 
-def _setup_ids(flow: str, parameters: Mapping[str, TypedColumn], n_rows: int) -> pa.Array:
+def _setup_ids(flows: np.ndarray, parameters: Mapping[str, TypedColumn]) -> pa.Array:
     """Hash of the flow and the JSON object of the values (sorted names), one per row."""
     members = [
         pc.binary_join_element_wise(json.dumps(name), _json_texts(parameters[name]), ": ")
         for name in sorted(parameters)
     ]
     # The first one is never null: Arrow leaves out rows in which all are.
-    joined = pc.binary_join_element_wise(pa.repeat("", n_rows), *members, ", ", null_handling="skip")
+    joined = pc.binary_join_element_wise(pa.repeat("", len(flows)), *members, ", ", null_handling="skip")
     values = (text.removeprefix(", ") for text in joined.to_pylist())
-    return pa.array([setup_key(flow, "{" + text + "}") for text in values], pa.string())
+    keys = [setup_key(flow, "{" + text + "}") for flow, text in zip(flows, values, strict=True)]
+    return pa.array(keys, pa.string())
 
 
 def _run_ids(tasks: np.ndarray, setups: pa.Array) -> pa.Array:
@@ -259,7 +286,9 @@ def _run_ids(tasks: np.ndarray, setups: pa.Array) -> pa.Array:
     )
 
 
-def _setup_tables(flow: str, setups: pa.Array, parameters: Mapping[str, TypedColumn]) -> dict[str, pa.Table]:
+def _setup_tables(
+    flows: np.ndarray, setups: pa.Array, parameters: Mapping[str, TypedColumn]
+) -> dict[str, pa.Table]:
     first = np.flatnonzero(~pd.Index(setups.to_pylist()).duplicated())
     unique = setups.take(pa.array(first))
     values = [
@@ -273,20 +302,21 @@ def _setup_tables(flow: str, setups: pa.Array, parameters: Mapping[str, TypedCol
         for name, column in parameters.items()
     ]
     return {
-        "setups": pa.table({"setup": unique, "flow": pa.repeat(flow, len(first))}),
+        "setups": pa.table({"setup": unique, "flow": pa.array(flows[first], pa.string())}),
         "hyperparameters": pa.concat_tables(
-            values or [pa.table({"setup": [], "parameter": [], "value": []})]
+            values
+            or [pa.table({name: pa.array([], pa.string()) for name in ("setup", "parameter", "value")})]
         ).drop_null(),
     }
 
 
-def _evaluations(flow: str, runs: pa.Array, measure: str, values: np.ndarray) -> pa.Table:
+def _evaluations(flows: np.ndarray, runs: pa.Array, measure: str, values: np.ndarray) -> pa.Table:
     table = pa.table(
         {
             "run": runs,
             "measure": pa.repeat(measure, len(runs)),
             "value": values,
-            "flow": pa.repeat(flow, len(runs)),
+            "flow": pa.array(flows, pa.string()),
         }
     )
     return table.filter(pa.array(~np.isnan(values)))
@@ -304,11 +334,13 @@ def _json_texts(column: TypedColumn) -> pa.Array:
 
 
 def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]:
-    """Dataset of each task: the one that the warehouse knows, else a stand-in named after the task."""
+    """Dataset of each task: the one that the warehouse or the task names, else a stand-in."""
     known = warehouse.sql(
         "SELECT task, dataset FROM tasks WHERE list_contains($tasks, task)", {"tasks": tasks}
     )
-    stand_ins = {task: task.replace("openml:", "openml-task:") for task in tasks}
+    stand_ins = {
+        task: task.replace("openml:", "openml-task:").replace(OF_DATASET, "openml:") for task in tasks
+    }
     return stand_ins | dict(zip(known["task"], known["dataset"], strict=True))
 
 
@@ -318,7 +350,12 @@ def _new_tasks(
     """Rows for tasks, and their datasets, of which the id and the task type are known."""
     known = set(warehouse.sql("SELECT task FROM tasks")["task"])
     new = {task: dataset for task, dataset in datasets.items() if task not in known}
-    names = [f"dataset of OpenML task {task.removeprefix('openml:')}" for task in new]
+    names = [
+        f"OpenML dataset {task.removeprefix(OF_DATASET)}"
+        if task.startswith(OF_DATASET)
+        else f"dataset of OpenML task {task.removeprefix('openml:')}"
+        for task in new
+    ]
     return {
         "datasets": pd.DataFrame({"dataset": list(new.values()), "name": names}),
         "tasks": pd.DataFrame(
@@ -331,47 +368,21 @@ def _new_tasks(
     }
 
 
-def _new_flow(warehouse: Warehouse, key: str) -> dict[str, pd.DataFrame]:
-    if not warehouse.sql("SELECT flow FROM flows WHERE flow = $flow", {"flow": key}).empty:
-        return {}
-    known = find_flow(key)
-    name, algorithm = (known.title, known.name) if known else (key.removeprefix(OTHER), None)
-    return {"flows": pd.DataFrame([{"flow": key, "name": name, "algorithm": algorithm}])}
+def _new_flows(warehouse: Warehouse, keys: Iterable[str]) -> dict[str, pd.DataFrame]:
+    known = set(warehouse.sql("SELECT flow FROM flows")["flow"])
+    rows = []
+    for key in keys:
+        ours = find_flow(key)
+        name, algorithm = (ours.title, ours.name) if ours else (key.removeprefix(OTHER), None)
+        if key not in known:
+            rows.append({"flow": key, "name": name, "algorithm": algorithm})
+    return {"flows": pd.DataFrame(rows)} if rows else {}
 
 
-def _known_scales(key: str, parameters: Collection[str]) -> pd.DataFrame:
-    """Rows of the table scales for those of `parameters` that a flow of ours declares."""
-    known = find_flow(key)
-    scales = {} if known is None else known.scales
-    return scale_rows({key: {name: scale for name, scale in scales.items() if name in parameters}})
-
-
-def _read_qualities(path: Path, tasks: Iterable[str]) -> dict[str, Mapping[str, float | None]]:
-    """Task -> published quality -> value."""
-    try:
-        content = _object(path, json.loads(read_bytes(path)))
-    except (ValueError, RecursionError) as error:
-        raise UnreadableInput(f"{path}: cannot be read as JSON: {error}") from error
-    found = {task: _object(path, content.get(task.removeprefix("openml:"), {})) for task in tasks}
-    for qualities in found.values():
-        for quality, value in qualities.items():
-            if isinstance(value, bool | str | list | dict):
-                raise UnreadableInput(f"{path}: the quality {quality} is {quoted(value)}, not a number")
-    return found
-
-
-def _quality_rows(
-    qualities: Mapping[str, Mapping[str, float | None]], datasets: Mapping[str, str]
-) -> pd.DataFrame:
-    """Published qualities of the datasets of tasks as rows of the table qualities."""
-    rows = [
-        (datasets[task], quality, value) for task, of in qualities.items() for quality, value in of.items()
-    ]
-    frame = pd.DataFrame(rows, columns=["dataset", "quality", "value"])
-    return frame.assign(value=frame["value"].astype(float), source="openml", extractor="openml")
-
-
-def _object(path: Path, content: Any) -> Mapping[str, Any]:
-    if not isinstance(content, dict):
-        raise UnreadableInput(f"{path}: expected a JSON object {{task id: {{quality: value}}}}")
-    return content
+def _known_scales(keys: Iterable[str], parameters: Collection[str]) -> pd.DataFrame:
+    """Rows of the table scales for those of `parameters` that flows of ours declare."""
+    ours = {key: flow for key in keys if (flow := find_flow(key)) is not None}
+    return scale_rows({
+        key: {name: scale for name, scale in flow.scales.items() if name in parameters}
+        for key, flow in ours.items()
+    })  # fmt: skip

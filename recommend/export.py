@@ -335,7 +335,8 @@ class _Seed:
 
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
         """Name -> value as the space with these domains has it."""
-        joint = any(":" in name for name in domains)
+        algorithms = domains[ALGORITHM].choices if ALGORITHM in domains else None
+        joint = any(":" in name for name in domains) or self.configuration.algorithm in (algorithms or ())
         as_it_is = named(self.configuration, joint=joint)
         in_numbers = named(self.in_numbers, joint=joint)
         left_out = named(self.left_out, joint=joint)

@@ -77,7 +77,7 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
         lines.append(f"Not built by Headstart, so recommended only with --flow: {titles}.")
     if result.of_others:
         titles = ", ".join(flow.title for flow in result.of_others)
-        lines.append(f"Headstart does not build {titles}: use the values in your own program.")
+        lines.append(f"Headstart does not build {titles}: run them in your own program.")
     lines += [
         f"Check: {caution.text}."
         for caution in result.cautions
@@ -211,7 +211,7 @@ def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
         values = item.configuration.values
         if is_full:
             lines += _indented(console.settings(values))
-        else:
+        elif item.flow.hyperparameters:
             lines.append(_INDENT + _set_values(values, item.flow.default()))
     if is_full and result.nearest:
         lines += _wrapped(

@@ -82,8 +82,18 @@ def test_what_the_runs_of_others_are_good_for_depends_on_their_space(
     assert "Its space, inferred from its runs:" in out
     pd.DataFrame({"task_id": [3, 31], measure: [0.9, 0.7]}).to_csv(tmp_path / "runs.csv", index=False)
     out = run("file", tmp_path / "runs.csv", "--flow", "own-plain", *place)[1]
-    assert "its configurations can be neither recommended nor searched: " in out
-    assert out.endswith("its runs have no hyperparameters, so there is no space to search.\n")
+    assert out.endswith("own-plain, which has one configuration, without hyperparameters.\n")
+
+
+def test_a_file_of_many_flows_names_them_in_a_column(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("task_id,learner,accuracy\n3,weka.J48,0.9\n3,weka.OneR,0.7\n")
+    command = ("file", tmp_path / "runs.csv", "--warehouse", tmp_path / "warehouse")
+    out = run(*command, "--flow-column", "learner")[1]
+    assert "does not build 2 of the 2 flows: their configurations can be recommended, but not trained" in out
+    for wrong in ((), ("--flow", "a", "--flow-column", "learner")):
+        code, out, err = run(*command, *wrong)
+        assert (code, out) == (2, "")
+        assert "--flow FLOW, or --flow-column COLUMN" in err
 
 
 def test_a_search_space_is_declared_in_object_storage(

@@ -40,7 +40,30 @@ def test_any_sensible_name_is_a_flow() -> None:
     assert [flow_key(name) for name in (NAME, KEY, "rpart.v2")] == [KEY, KEY, "other:rpart.v2"]
 
 
-@each("name", ["../x", "a b", "Random-Forest", "x" * 65, "-x", "a:b", "é", "a\n"])
+def test_of_many_algorithms_without_hyperparameters_the_best_ones_are_named(tmp_path: Path) -> None:
+    """Large datasets want a forest, small ones a rule; no hyperparameters are invented."""
+    write_world(tmp_path)
+    learners = {"weka.J48": 0.0, "weka.Forest": 0.002, "weka.OneR": 0.012, "weka.Zero": -0.2}
+    lines = [
+        f"{task},{name},{0.8 + rise * (task if name == 'weka.Forest' else 1)}"
+        for task in range(1, 13)
+        for name, rise in learners.items()
+    ]
+    (tmp_path / "runs.csv").write_text("\n".join(["task_id,algorithm,accuracy", *lines]))
+    warehouse = Warehouse.create(tmp_path / "runs")
+    ingest_run_file(
+        warehouse, tmp_path / "runs.csv", flow_column="algorithm", qualities=tmp_path / "qualities.json"
+    )
+    found = recommend(load_dataset(tmp_path / "my.csv"), warehouse=warehouse, top=3)
+    assert {one.flow.title for one in found.configurations} == {"weka.J48", "weka.Forest", "weka.OneR"}
+    assert all(dict(one.configuration.values) == {} for one in found.configurations)
+    with pytest.raises(BadInput, match=r"does not build weka\.\w+, so it has no script"):
+        found.code()
+    points = json.dumps(export_document(found.document(), "smac"))
+    assert all(f"other:weka.{name}" in points for name in ("J48", "Forest", "OneR"))
+
+
+@each("name", ["../x", "a b", "Random-Forest", "x" * 129, "-x", "a:b", "é", "a\n"])
 def test_hostile_names_are_refused_in_one_line(name: str) -> None:
     with pytest.raises(BadInput) as refusal:
         flow_key(name)

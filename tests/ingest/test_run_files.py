@@ -272,6 +272,64 @@ def test_rows_of_other_flows_are_left_out(
         ingest_run_file(warehouse, write(tmp_path, content), "8353")
 
 
+def test_a_column_names_the_flows_of_many(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Flows of Headstart, of OpenML and of others; those without hyperparameters have one configuration."""
+    content = (
+        f"learner,max_features,C,{ACCURACY},task_id\n6969,0.5,,0.9,3\n8353,,2,0.8,3\nweka.J48,,,0.7,3\n"
+        "weka.J48,,,0.6,6\n"
+    )
+    read = read_run_file(write(tmp_path, content), flow_column="learner")
+    assert read.flows == ("openml:6969", "openml:8353", "other:weka.J48")
+    assert read.of_others == ["openml:8353", "other:weka.J48"]
+    ingest_run_file(warehouse, write(tmp_path, content), flow_column="learner")
+    assert configurations(warehouse.run_table("6969", ACCURACY)) == [{"max_features": 0.5}]
+    assert warehouse.run_table("6969", ACCURACY).scales == {"max_features": "linear"}
+    assert configurations(warehouse.run_table("8353", ACCURACY)) == [{"C": 2}]
+    plain = warehouse.run_table("weka.J48", ACCURACY)
+    assert (len(plain.configurations), plain.runs["value"].tolist()) == (1, [0.7, 0.6])
+    assert not plain.searched_flow("other:weka.J48").hyperparameters
+
+
+ASLIB = """@RELATION RUN_EVALUATIONS
+@ATTRIBUTE openml_task_id STRING
+@ATTRIBUTE repetition NUMERIC
+@ATTRIBUTE algorithm STRING
+@ATTRIBUTE predictive_accuracy NUMERIC
+@ATTRIBUTE runstatus {ok, timeout, memout, not_applicable, crash, other}
+@DATA
+3,1,2362_weka.J48,0.9,ok
+3,1,2057_weka.RealAdaBoost,0,other
+6,1,2362_weka.J48,0.8,ok
+6,2,2362_weka.J48,0.7,ok
+"""
+
+
+@each(("column", "tasks"), [("openml_task_id", "openml"), ("openml_data_id", "openml-data")])
+def test_tables_of_aslib_are_run_files_without_the_runs_that_failed(
+    templates: Templates, tmp_path: Path, caplog: pytest.LogCaptureFixture, column: str, tasks: str
+) -> None:
+    warehouse = templates.copy(tmp_path / column)
+    ingest_run_file(
+        warehouse, write(tmp_path, ASLIB.replace("openml_task_id", column)), flow_column="algorithm"
+    )
+    assert "1 row whose runstatus is not ok left out" in caplog.text
+    table = warehouse.run_table("other:2362_weka.J48", ACCURACY)
+    assert table.runs["value"].tolist() == [0.9, 0.8, 0.7]
+    assert table.runs["task"].unique().tolist() == [f"{tasks}:3", f"{tasks}:6"]
+    datasets = {"openml": "openml-task:3", "openml-data": "openml:3"}
+    assert table.runs["dataset"][0] == datasets[tasks]
+
+
+def test_qualities_may_be_a_table(warehouse: Warehouse, tmp_path: Path) -> None:
+    table = "openml_task_id,repetition,NumberOfClasses,ClassEntropy\n3,1,2,?\n99,1,3,1\n"
+    qualities = write(tmp_path, table, "qualities.csv")
+    ingest_run_file(warehouse, write(tmp_path, CSV), "6969", qualities=qualities)
+    stored = warehouse.sql("SELECT dataset, quality, value FROM qualities ORDER BY quality DESC")
+    assert stored["dataset"].tolist() == ["openml-task:3"] * 2
+    assert stored["value"].tolist()[0] == 2
+    assert stored["value"].isna().tolist() == [False, True]
+
+
 def test_frames_of_openmls_r_client_are_run_files(warehouse: Warehouse, tmp_path: Path) -> None:
     content = (
         "run.id,task.id,setup.id,learner.name,predictive.accuracy,cost,shrinking\n1,3,5,svm,0.5,1L,TRUE\n"
@@ -458,6 +516,7 @@ HOSTILE = {
     "no task": (CSV.replace("task_id", "task").encode(), "no column task_id"),
     "one measure twice": (b"acc,accuracy,task_id\n1,1,3\n", "'acc, accuracy' are one measure"),
     "task of two types": (b"acc,task_type,task_id\n1,1,3\n1,2,3\n", "the task 3 has two task types"),
+    "no dataset": (b"kappa,data_id\n1,iris\n", "row 1: data_id is 'iris', not a dataset id"),
     "no measure": (CSV.replace(ACCURACY, "score").encode(), "no column is a measure"),
     "task that is no number": (CSV.replace("0.8,3", "0.8,iris").encode(), "row 2: task_id is 'iris'"),
     "task that is a fraction": (CSV.replace("0.8,3", "0.8,3.5").encode(), "row 2: task_id is '3.5'"),
@@ -491,7 +550,13 @@ def test_hostile_files_are_refused_in_one_line(warehouse: Warehouse, tmp_path: P
     assert warehouse.version == 0
 
 
-@each("content", ["", "[1]", "{", '{"3": 5}', '{"3": {"A": "much"}}', '{"3": {"A": [1]}}'])
+@each(
+    "content",
+    [
+        "", "[1]", "{", '{"3": 5}', '{"3": {"A": "much"}}', '{"3": {"A": [1]}}', "A,B\n1,2\n",
+        "task_id,A\n3,much\n", "task_id,A\n3,1\n3,2\n",
+    ],
+)  # fmt: skip
 def test_hostile_qualities_are_refused_in_one_line(
     warehouse: Warehouse, tmp_path: Path, content: str
 ) -> None:
@@ -526,3 +591,16 @@ def test_a_run_that_sets_no_hyperparameter_is_a_run(tmp_path: Path) -> None:
     tables = read_run_file(path, "other:flow").tables
     assert len(tables["runs"]) == 2
     assert len(tables["setups"]) == 2
+
+
+@each(
+    ("content", "reason"),
+    [
+        ("acc,task_id\n1,3\n", "there is no column 'learner'"),
+        ("acc,learner,task_id\n1,a,3\n1,,3\n", "row 2 has no flow in the column 'learner'"),
+        ("acc,learner,task_id\n1,a b,3\n", "unknown flow 'a b'"),
+    ],
+)
+def test_a_column_of_flows_is_complete(tmp_path: Path, content: str, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        read_run_file(write(tmp_path, content), flow_column="learner")

@@ -56,8 +56,6 @@ def read_declaration(name: str, title: str, content: object) -> SearchedFlow:
         raise UnreadableInput("a space is an object with an object `hyperparameters`")
     _refuse_strangers("the space", content, {"hyperparameters", "forbidden"})
     declared = {parameter: _read(parameter, own) for parameter, own in content["hyperparameters"].items()}
-    if not declared:
-        raise UnreadableInput("the space has no hyperparameters")
     for own in declared.values():
         for parent, values in own.when.items():
             _check_values(f"the condition of {own.name}", declared, parent, values)

@@ -29,7 +29,7 @@ hyperparameter) to the power of the runs with the value."""
 
 
 def inferred_flow(name: str, values: pd.DataFrame) -> SearchedFlow:
-    """The flow with the space that its configurations show.
+    """The flow with the space that its configurations show, which is empty if they have no hyperparameters.
 
     Args:
         name: its key in the warehouse.
@@ -37,13 +37,11 @@ def inferred_flow(name: str, values: pd.DataFrame) -> SearchedFlow:
             have it.
 
     Raises:
-        BadInput: no configuration has a hyperparameter, or one of them has too many values.
+        BadInput: a hyperparameter has too many values.
     """
     known = {str(column): values[column].to_numpy(dtype=object) for column in values}
     present = {column: np.array([v is not pd.NA and v == v for v in own]) for column, own in known.items()}
     known = {column: own for column, own in known.items() if present[column].any()}
-    if not known:
-        raise TooFewRuns(f"{name}: its runs have no hyperparameters, so there is no space to search")
     parameters = {column: _parameter(column, own[present[column]].tolist()) for column, own in known.items()}
     choices = {column: own.choices for column, own in parameters.items() if isinstance(own, Choice)}
     conditions: dict[str, Condition] = {column: {} for column in known}
