@@ -188,7 +188,12 @@ def gain_of_average(z: pd.DataFrame) -> dict[str, Any]:
     gain = z[AVERAGED] - z[MEMBERS]
     won, p = comparison(gain)
     error = gain.std() / np.sqrt(len(gain))
-    return {"gain": f"{gain.mean():+.4f} ± {error:.4f}", "won": won, f"p of {AVERAGED}": p}
+    return {
+        "gain": f"{gain.mean():+.4f} ± {error:.4f}",
+        "median": f"{gain.median():+.4f}",
+        "won": won,
+        f"p of {AVERAGED}": p,
+    }
 
 
 # ---- promises ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 from recommend.ranking.averaging import MEMBERS, average_of, weights_of
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import RRSE
 
 RANKED = [Configuration("random_forest", {"max_features": share / 10}) for share in range(1, 6)]
 FOREIGN = Configuration("my-boosting", {"eta": 0.1})
@@ -23,7 +24,7 @@ def test_fewer_configurations_than_members_are_all_averaged() -> None:
     assert weights_of(RANKED[:1]) == {RANKED[0]: 1.0}
 
 
-@pytest.mark.parametrize(("measure", "better"), [("predictive_accuracy", 1), ("log_loss", -1)])
+@pytest.mark.parametrize(("measure", "better"), [("predictive_accuracy", 1), ("log_loss", -1), (RRSE, -1)])
 def test_the_average_of_equals_is_expected_to_be_better_than_each(measure: str, better: int) -> None:
     found = average_of(RANKED[:3], promised(0.8, 0.8, 0.8), np.array([1.0, 2.0, 3.0]), measure)
     assert found is not None
