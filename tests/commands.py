@@ -1,7 +1,10 @@
-"""Commands, called in the process of a test."""
+"""Commands, called in the process of a test, and the signals that end them."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 
 class Ended(NamedTuple):
@@ -13,3 +16,22 @@ class Ended(NamedTuple):
 
 
 Run = Callable[..., Ended]
+
+AT_A_TERMINAL: Mapping[int, Any] = MappingProxyType(
+    {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+)
+"""Signal -> its handler in a process that was started at a terminal."""
+
+
+@contextmanager
+def handled(handlers: Mapping[int, Any] = AT_A_TERMINAL) -> Iterator[None]:
+    """Handle signals so within the block, here and in the processes that begin there.
+
+    These inherit what is ignored: under nohup, or in a shell's background, that is some of the signals.
+    """
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -23,20 +23,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
 import psutil
 
 from ingest.running.process_tree import ProcessTree, adopt_orphans, end_descendants
-from warehouse.support.errors import one_line
+from warehouse.support.errors import Failed, one_line, reason_of
+from warehouse.support.signals import REQUESTS
 
 MEBIBYTE = 2**20  # bytes, by definition
 
 _BETWEEN_LOOKS = 1.0  # seconds; a look at all processes of a machine takes some milliseconds
 _GRACE = 0.5
 """Seconds in which an owner ends, if it is ended together with its processes."""
-_TO_ALL = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-"""Signals by which a cluster or a terminal ends all processes of a job."""
+_ATTEMPTS = 3
+"""Times that a process is started where the fork server ends meanwhile."""
 
 _starting = threading.Lock()
 _preloaded: set[str] = set()
@@ -133,13 +135,12 @@ def run_limited(
     Raises:
         CancelledError: the owner ended it.
     """
-    context = _server()
+    context = _context()
     receiver, sender = context.Pipe(duplex=False)
     call = partial(function, *arguments, **keywords)
     process = context.Process(target=_child, args=(sender, seconds, cpu_seconds, memory, call), daemon=True)
     start = time.perf_counter()
-    with _without_main():
-        process.start()
+    _start(process)
     sender.close()
     owner = processes or Processes()
     try:
@@ -154,7 +155,7 @@ def run_limited(
                 outcome, result, message = receiver.recv()
             except EOFError:
                 process.join(5)
-                was_killed = process.exitcode is not None and -process.exitcode in _TO_ALL
+                was_killed = process.exitcode == -signal.SIGKILL
                 # Where the owner is being ended, too, that says nothing of memory.
                 if owner.ended or (processes is not None and was_killed and processes.end_within(_GRACE)):
                     raise CancelledError from None
@@ -204,11 +205,9 @@ def start_server(*modules: str) -> None:
     Args:
         modules: to import beside those that every run needs. A server that has begun keeps what it has.
     """
-    from multiprocessing import forkserver
-
-    _server(*modules)
+    _context(*modules)
     with _without_main():
-        forkserver.ensure_running()
+        _run_server()
 
 
 def wait_for_server() -> None:
@@ -216,12 +215,49 @@ def wait_for_server() -> None:
     run_limited(os.getpid, seconds=60.0, memory=256 * MEBIBYTE)
 
 
-def _server(*modules: str) -> Any:
+def _context(*modules: str) -> Any:
     context = multiprocessing.get_context("forkserver")
     if modules or not _preloaded:
         _preloaded.update(["ingest.running.preload", *modules])
         context.set_forkserver_preload(sorted(_preloaded))
     return context
+
+
+def _run_server() -> None:
+    """Run the fork server, and the tracker of resources that it needs, unless they run already.
+
+    Requests to end that come to all processes of a group must not end these two: they are blocked in both
+    from their birth. `preload` lets them through again, and does nothing about them.
+    """
+    from multiprocessing import forkserver, resource_tracker
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)
+    try:
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)  # two of which the tracker has let through
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(process: BaseProcess) -> None:
+    """Start a process; where somebody has ended the fork server, with a new one.
+
+    Raises:
+        Failed: it can't be started.
+    """
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(attempt)  # for the system to end the server
+        with _without_main():
+            try:
+                _run_server()
+                process.start()
+            except (EOFError, OSError) as error:
+                reason = reason_of(error)
+            else:
+                return
+    raise Failed(f"no process can be started: {reason}")
 
 
 def _child(

@@ -1,14 +1,25 @@
 """Modules that the fork server of `ingest.running.limits` imports once for all trials.
 
-Numeric libraries get one thread each: trials run side by side, one core each.
+Numeric libraries get one thread each: trials run side by side, one core each. Requests to end are for the
+process that the server belongs to, which ends its trials itself: the server and the trials do nothing about
+them. What they print goes to stderr, since standard output has that process's results alone.
 """
 
 import os
 import signal
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that the server belongs to
+from warehouse.support.signals import REQUESTS
+
+for _number in REQUESTS:
+    signal.signal(
+        _number, lambda *_: None
+    )  # which, unlike SIG_IGN, the programs that a trial starts don't inherit
+signal.pthread_sigmask(signal.SIG_UNBLOCK, REQUESTS)  # which waited since the server was started
+with suppress(OSError):  # stderr is closed
+    os.dup2(2, 1)
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 

@@ -321,12 +321,8 @@ def search(
     if tuned.model is None:
         if results.page is not None:
             _write_page(results.page, tuned, is_over=True)
-        if tuned.interrupted:
-            raise typer.Exit(130)
         raise Failed(" ".join(tuned.remarks))
     _keep(tuned, list(_wanted(tuned, importance, results, machines)), results, machines)
-    if tuned.interrupted:
-        raise typer.Exit(130)
 
 
 def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOptions) -> Search:

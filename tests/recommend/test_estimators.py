@@ -34,6 +34,7 @@ from ingest.running.limits import run_limited
 from recommend import HeadstartClassifier, HeadstartRegressor
 from recommend.bo.tuning import Budget, running
 from recommend.bo.tuning.setup import Firsts
+from tests.commands import handled
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers, prices
 from tests.recommend.verified import LONG, say
@@ -703,15 +704,13 @@ def test_an_interrupt_ends_the_fit_and_its_processes(
 
     monkeypatch.setattr(running, "evaluate", run)
     presser = threading.Thread(target=press)
-    before_that = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     presser.start()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with handled(), pytest.raises(KeyboardInterrupt):
             searching.fit(*of_numbers(900))
     finally:
         ended.set()
         begun.set()
         presser.join()
-        signal.signal(signal.SIGINT, before_that)
     assert set(multiprocessing.active_children()) <= {*before}
     assert not hasattr(searching, "pipelines_")

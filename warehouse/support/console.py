@@ -322,8 +322,10 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
         # Typer's own usage errors carry the code 2.
         _fail(_message(error), getattr(error, "exit_code", 1))
     else:
-        if interrupts.noted and result == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+        if result == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
             raise KeyboardInterrupt
+        if interrupts.noted:  # and what is known by now is printed
+            sys.exit(INTERRUPTED)
         sys.exit(result if isinstance(result, int) else 0)
 
 

@@ -1,4 +1,4 @@
-"""Interrupts (Ctrl-C and the signals treated alike by `console.main`) as exceptions, or deferred.
+"""Requests to end (Ctrl-C and the signals that `console.main` treats alike) as exceptions, or noted.
 
 What a command does with them before it has begun, and after it has ended, is in `signals`.
 """
@@ -6,49 +6,67 @@ What a command does with them before it has begun, and after it has ended, is in
 from __future__ import annotations
 
 import _thread
+import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 from warehouse.support.signals import REQUESTS
 
+SAME = 1.0
+"""Seconds within which a signal repeats the request before it: `timeout`, batch systems and terminals send
+several, to a process and to its group."""
+
 
 @dataclass
 class Interrupts:
-    """Whether somebody has asked to end."""
+    """Requests to end this process."""
 
     noted: bool = False
+    raises: bool = True
+    """Whether the first request raises `KeyboardInterrupt`, as each later one does."""
+    _answered: float = field(default=-math.inf, init=False)
+    """When a request was last answered, by `time.monotonic`."""
 
-    def note(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal; whoever asks a second time gets a `KeyboardInterrupt` at once."""
-        if self.noted:
+    def answer(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal."""
+        is_later, self.noted = self.noted, True
+        if time.monotonic() < self._answered + SAME:
+            return
+        self._answered = time.monotonic()
+        if self.raises or is_later:
             signal.default_int_handler(number, frame)
-        self.noted = True
 
-    def note_and_raise(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal by a `KeyboardInterrupt`."""
-        self.noted = True
-        signal.default_int_handler(number, frame)
+    def raise_again(self, unraisable: Any) -> None:
+        """Hook for an exception that can't be raised where it came, such as in a finalizer."""
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(unraisable)
+            return
+        self._answered = -math.inf
+        again = threading.Timer(0.02, _thread.interrupt_main)  # after the hook, from which nothing is raised
+        again.daemon = True
+        again.start()
 
 
 @contextmanager
 def raised_interrupts() -> Iterator[Interrupts]:
-    """Signals that ask to end raise `KeyboardInterrupt`, and are noted: what they raise may be lost.
+    """Run a command: signals that ask to end raise `KeyboardInterrupt`, and are noted.
 
-    A library may turn it into an error of its own. Where nothing can be raised, as in a finalizer, it comes
-    once more. What the process was told to ignore, as by nohup, stays ignored.
+    A library may turn the exception into an error of its own. Where it can't be raised, as in a finalizer, it
+    comes once more. What the process was told to ignore, as by nohup, stays ignored.
     """
     interrupts = Interrupts()
     before = {number: signal.getsignal(number) for number in REQUESTS}
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
-            signal.signal(number, interrupts.note_and_raise)
-    hook, sys.unraisablehook = sys.unraisablehook, _raise_again
+            signal.signal(number, interrupts.answer)
+    hook, sys.unraisablehook = sys.unraisablehook, interrupts.raise_again
     try:
         yield interrupts
     finally:
@@ -57,32 +75,30 @@ def raised_interrupts() -> Iterator[Interrupts]:
             signal.signal(number, handler)
 
 
-def _raise_again(unraisable: Any) -> None:
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        again = threading.Timer(0.02, _thread.interrupt_main)  # after the hook, from which nothing is raised
-        again.daemon = True
-        again.start()
-    else:
-        sys.__unraisablehook__(unraisable)
-
-
 @contextmanager
 def noted_interrupts() -> Iterator[Interrupts]:
-    """Signals that would raise `KeyboardInterrupt` are noted instead.
+    """Signals that would raise `KeyboardInterrupt` are noted instead; whoever asks again later gets it.
 
     The exception would come wherever the program is: a library may swallow it in a callback, or turn it into
-    an error of its own. Outside of the main thread, where signals never come, nothing changes.
+    an error of its own. In a command (`raised_interrupts`) they are noted until it ends, because its results
+    are still to be printed. Outside of the main thread, where signals never come, nothing changes.
     """
-    interrupts = Interrupts()
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {
-            number: signal.signal(number, interrupts.note)
-            for number in REQUESTS
-            if callable(signal.getsignal(number))
-        }
+    if threading.current_thread() is not threading.main_thread():
+        yield Interrupts()
+        return
+    before = {number: signal.getsignal(number) for number in REQUESTS}
+    for handler in before.values():
+        of_command = getattr(handler, "__self__", None)
+        if isinstance(of_command, Interrupts):
+            of_command.raises = False
+            yield of_command
+            return
+    interrupts = Interrupts(raises=False)
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, interrupts.answer)
     try:
         yield interrupts
     finally:
-        for number, handler in before.items():
+        for number, handler in handled.items():
             signal.signal(number, handler)

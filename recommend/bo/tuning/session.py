@@ -57,6 +57,7 @@ from recommend.ranking.averaging import weights_of
 from recommend.ranking.target_kinds import target_kind
 from warehouse.support.arrays import Positions
 from warehouse.support.console import duration
+from warehouse.support.errors import Failed
 from warehouse.support.interrupts import noted_interrupts
 from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
@@ -161,6 +162,8 @@ class Session:
     """Configuration -> why a fit failed that fewer rows would not have helped."""
     selection: Selection = field(init=False)
     interrupted: bool = field(default=False, init=False)
+    _failure: str | None = field(default=None, init=False)
+    """Why it ended early; None where it did not, or was interrupted."""
     _closing: bool = field(default=False, init=False)
     """Whether the time no longer suffices for a new trial."""
     _left_out: int = field(default=0, init=False)
@@ -221,6 +224,8 @@ class Session:
                         break
             except KeyboardInterrupt:
                 interrupts.noted = True
+            except Failed as error:  # no process can be started
+                self._failure = str(error)
             self.interrupted = interrupts.noted
         return self.model
 
@@ -253,12 +258,15 @@ class Session:
         """What the strategy chose, what the time did not suffice for, and what failed, in sentences."""
         said = [*self._choices()]
         model = self.model
+        ended = self._failure or ("the search was interrupted" if self.interrupted else "the time was up")
+        if self._failure is not None:
+            said.append(f"The search ended early: {self._failure}.")
         if self.wants_model and model is None:
             reasons = "; ".join(dict.fromkeys(self.failed.values()))
-            said.append(f"No configuration could be fitted: {reasons or 'the time was up'}.")
+            said.append(f"No configuration could be fitted: {reasons or ended}.")
         train_rows = self.splits.resampling.train_rows
         if not any(trial.evaluations for trial in self.history.trials):
-            said.append("The time did not suffice for a trial: nothing was compared on the data.")
+            said.append(f"No trial ended, because {ended}: nothing was compared on the data.")
         elif train_rows is not None:
             said.append(f"Trials were fitted on {train_rows:,} rows, since there was no time for all rows.")
         missing = [one for one in self.selection.weights if model is not None and one not in model.weights]

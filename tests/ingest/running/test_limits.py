@@ -16,6 +16,8 @@ import psutil
 import pytest
 
 from ingest.running.limits import MEBIBYTE, Outcome, Processes, run_limited
+from tests.commands import handled
+from warehouse.support.signals import REQUESTS
 
 ROOM = 1000 * MEBIBYTE
 
@@ -187,20 +189,79 @@ def test_an_owner_that_has_ended_begins_no_trial() -> None:
         run_limited(spin, seconds=60, memory=ROOM, processes=processes)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_trial_that_is_killed_together_with_its_owner_is_no_failure(number: int) -> None:
+def test_a_trial_that_is_killed_together_with_its_owner_is_no_failure() -> None:
     class EndsToo(Processes):
         def end_within(self, seconds: float) -> bool:
             assert seconds < 1
             return True
 
     with pytest.raises(CancelledError):
-        run_limited(kill_itself, number, seconds=60, memory=ROOM, processes=EndsToo())
+        run_limited(kill_itself, signal.SIGKILL, seconds=60, memory=ROOM, processes=EndsToo())
     assert not Processes().end_within(0)
-    assert run_limited(kill_itself, number, seconds=60, memory=ROOM).outcome in (
-        Outcome.memout,
-        Outcome.crash,
-    )
+    assert run_limited(kill_itself, signal.SIGKILL, seconds=60, memory=ROOM).outcome is Outcome.memout
+
+
+# ---- requests to end -------------------------------------------------------------------------------
+
+BOMBARDED = """
+import os, signal, sys, threading, time
+from ingest.running.limits import run_limited
+
+ended = threading.Event()
+
+def bombard():
+    while not ended.wait(0.01):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            os.killpg(0, number)
+
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)
+threading.Thread(target=bombard).start()
+try:
+    for _ in range(20):
+        called = run_limited(os.getpgrp, seconds=60, memory=10**9)
+        assert called.outcome == "success", called
+finally:
+    ended.set()
+"""
+
+
+def test_trials_start_and_go_on_while_their_group_is_told_to_end() -> None:
+    with handled():
+        done = subprocess.run(
+            [sys.executable, "-c", BOMBARDED], stderr=subprocess.PIPE, start_new_session=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_trial_leaves_requests_to_end_to_the_process_that_waits_for_it() -> None:
+    for number in REQUESTS:
+        trial = run_limited(kill_itself, number, seconds=60, memory=ROOM)
+        assert trial.outcome is Outcome.success
+
+
+def end_the_server() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+
+
+def test_a_fork_server_that_somebody_has_killed_is_replaced() -> None:
+    assert run_limited(end_the_server, seconds=60, memory=ROOM).outcome is Outcome.success
+    assert run_limited(os.getpid, seconds=60, memory=ROOM).outcome is Outcome.success
+
+
+PRINTING = """
+import os
+from ingest.running.limits import run_limited
+run_limited(os.system, "echo of a program; echo error >&2", seconds=60, memory=10**9)
+run_limited(print, "of a trial", seconds=60, memory=10**9)
+print("{}")
+"""
+
+
+def test_what_trials_print_goes_to_stderr() -> None:
+    done = subprocess.run([sys.executable, "-c", PRINTING], capture_output=True, text=True, check=True)
+    assert done.stdout == "{}\n"
+    assert done.stderr.splitlines() == ["of a program", "error", "of a trial"]
 
 
 def test_a_script_that_runs_trials_is_not_run_again_by_them(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from recommend.bo.cli import BudgetOptions, app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
 from recommend.bo.tuning import artifacts, running
-from tests.commands import Run
+from tests.commands import Run, handled
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.errors import BadInput, Unwritable
@@ -177,9 +177,9 @@ def test_a_search_that_is_told_to_end_writes_its_model(
 ) -> None:
     options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "1000", "--warehouse", world]
     options += [*FAST, "--model", tmp_path / "m.skops"]
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
-    with subprocess.Popen([*TUNE, *map(str, options)], stdout=subprocess.PIPE, text=True) as searching:
-        signal.signal(signal.SIGINT, before)
+    with handled():
+        begun = subprocess.Popen([*TUNE, *map(str, options)], stdout=subprocess.PIPE, text=True)
+    with begun as searching:
         while not ended(tmp_path / "history"):
             with suppress(subprocess.TimeoutExpired):
                 pytest.fail(f"it ended too early with {searching.wait(0.05)}")

@@ -8,26 +8,41 @@ from collections.abc import Iterator
 
 import pytest
 
-from warehouse.support.interrupts import noted_interrupts, raised_interrupts
+from tests.commands import handled
+from warehouse.support.interrupts import SAME, noted_interrupts, raised_interrupts
 
 
 @pytest.fixture(autouse=True)
 def usual_handlers() -> Iterator[None]:
-    """As in a process that was started from a terminal."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    with handled():
+        yield
 
 
-def test_the_first_request_is_noted_and_the_second_one_ends() -> None:
+def test_the_first_request_is_noted_and_a_later_one_ends() -> None:
     with noted_interrupts() as interrupts:
         assert not interrupts.noted
-        os.kill(os.getpid(), signal.SIGINT)
-        assert interrupts.noted
+        for _ in range(3):  # which are one request: to the process, to its group, and by a batch system
+            os.kill(os.getpid(), signal.SIGINT)
+            assert interrupts.noted
+        time.sleep(SAME)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_command_notes_requests_from_its_search_to_its_end() -> None:
+    with raised_interrupts() as interrupts:
+        with noted_interrupts() as of_search:
+            assert of_search is interrupts
+        os.kill(os.getpid(), signal.SIGTERM)  # which would lose what is about to be printed
+        assert interrupts.noted
+
+
+def test_repeated_requests_do_not_disturb_how_a_command_ends() -> None:
+    with raised_interrupts():
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), number)
 
 
 def test_afterwards_all_is_as_before() -> None:
@@ -39,13 +54,9 @@ def test_afterwards_all_is_as_before() -> None:
 
 
 def test_signals_that_somebody_ignores_stay_ignored() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with noted_interrupts() as interrupts:
-            os.kill(os.getpid(), signal.SIGHUP)
-            assert not interrupts.noted
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    with handled({signal.SIGHUP: signal.SIG_IGN}), noted_interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert not interrupts.noted
 
 
 def test_another_thread_notes_nothing_and_changes_nothing() -> None:

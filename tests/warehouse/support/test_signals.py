@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import handled
+
 PACKAGES = ("ingest", "metalearners", "recommend", "recommend.bo", "warehouse")
 WAITS = """
 import os, runpy, signal, sys, threading, time
@@ -20,8 +22,6 @@ class Interrupted:
             sys.meta_path.remove(self)
             os.kill(os.getpid(), number)
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background has ignored
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has ignored
 sys.meta_path.insert(0, Interrupted())
 runpy.run_module(package, run_name="__main__", alter_sys=True)
 """
@@ -30,13 +30,14 @@ runpy.run_module(package, run_name="__main__", alter_sys=True)
 
 def interrupted(place: str, package: str, number: int, *arguments: str, folder: Path) -> tuple[int, str]:
     """Exit code of a command, and what it writes to stderr."""
-    done = subprocess.run(
-        [sys.executable, "-c", WAITS, place, package, str(number), *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "XDG_DATA_HOME": str(folder), "XDG_CACHE_HOME": str(folder)},
-        check=False,
-    )
+    with handled():
+        done = subprocess.run(
+            [sys.executable, "-c", WAITS, place, package, str(number), *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "XDG_DATA_HOME": str(folder), "XDG_CACHE_HOME": str(folder)},
+            check=False,
+        )
     return done.returncode, done.stderr
 
 

@@ -17,6 +17,7 @@ from ingest.flows import FLOWS
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import Outcome
 from recommend.bo.tuning import Budget, Progress, Search, SearchResult, artifacts, tune
+from tests.commands import handled
 from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import STARTER, Warehouse
@@ -166,11 +167,8 @@ def test_an_interrupt_leaves_a_model_and_its_trials(
         if progress.done == 2:
             os.kill(os.getpid(), with_signal)
 
-    before = signal.signal(with_signal, signal.default_int_handler)
-    try:
+    with handled({with_signal: signal.default_int_handler}):
         tuned = tune(dataset, COLD, Budget(trials=50), folder=tmp_path, warehouse=world, report=press)
-    finally:
-        signal.signal(with_signal, before)
     assert tuned.interrupted
     assert len(tuned.trials) == 2
     assert tuned.model is not None

@@ -2,9 +2,11 @@
 
 import math
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.resampling import choose_resampling
 from recommend.bo.tuning.session import LEAST
 from recommend.bo.tuning.trials import Trial
+from tests.commands import handled
 from tests.recommend.bo.tuning.searches import noisy
 from tests.recommend.bo.tuning.simulated import (
     ROWS,
@@ -28,6 +31,7 @@ from tests.recommend.bo.tuning.simulated import (
     told_seconds,
     unknown_seconds,
 )
+from warehouse.support.errors import Failed
 from warehouse.vocabulary.configuration import Configuration
 
 PART = noisy(ROWS)
@@ -39,10 +43,8 @@ OTHERS = [configuration(n, 0.02 * n, 0.5 + 0.005 * n) for n in range(10, 40)]
 @pytest.fixture(autouse=True)
 def _interruptible() -> Iterator[None]:
     """Ctrl-C as usual; a shell's background ignores it."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (2, 15)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM), signal.default_int_handler)):
+        yield
 
 
 # ---- there is a model, in time -------------------------------------------------------------------
@@ -194,7 +196,7 @@ def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() 
     done = run(Machine(PART), [FIRST, SECOND], fallbacks=[configuration(8, 0.2), QUICK], seconds=0.01)
     assert done.fitted == [9]
     assert done.session.remarks() == [
-        "The time did not suffice for a trial: nothing was compared on the data.",
+        "No trial ended, because the time was up: nothing was compared on the data.",
         "2 members of the model had no time to be fitted.",
     ]
 
@@ -250,6 +252,20 @@ def test_what_was_interrupted_is_run_first_by_the_next_session(tmp_path: Path) -
     again = [task.configuration for _, task in machine.of("trial")]
     assert again[: len(left)] == left
     assert done.history.unfinished() == {}
+
+
+def test_a_search_that_can_start_no_process_any_more_ends_with_what_it_has() -> None:
+    class Full(Machine):
+        def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
+            if len(self.begun) < 5:
+                return super().wait(running)
+            for future in running:
+                future.set_exception(Failed("no process can be started: too many"))
+            return running
+
+    done = run(Full(PART), [FIRST, SECOND], *OTHERS, seconds=60.0)
+    assert done.session.model is not None
+    assert "The search ended early: no process can be started: too many." in done.session.remarks()
 
 
 # ---- trials --------------------------------------------------------------------------------------
