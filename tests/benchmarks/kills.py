@@ -44,6 +44,7 @@ from ingest.running.limits import Outcome
 from ingest.running.plan import design_plan
 from ingest.running.rows import description_tables, run_tables
 from metalearners.stored_model import load_model
+from tests.commands import handled
 from tests.openml_server import OpenMLServer, generated_world
 from warehouse.storage.verification import WRITING
 from warehouse.store import Warehouse
@@ -369,10 +370,16 @@ def files(folder: Path) -> int:
 
 
 def start(command: list[str], folder: Path) -> subprocess.Popen[str]:
-    """The command, with what it prints in the file `printed` beside the folder."""
-    with folder.with_name("printed").open("w") as printed:
+    """The command in a group of its own, with what it prints in the file `printed` beside the folder."""
+    with folder.with_name("printed").open("w") as printed, handled():
         return subprocess.Popen(
-            command, cwd=folder, env=environment(folder), stdout=printed, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=folder,
+            env=environment(folder),
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         )
 
 

@@ -1,0 +1,180 @@
+"""Long commands told to end at any moment: whether each says what it knows, and leaves nothing behind.
+
+    python -m tests.benchmarks.endings FOLDER [--moments 15] [--jobs NAME,NAME] [--signals SIGHUP] [--seed 0]
+
+Each job of `kills`, `recommend --verify` and a script that fits an estimator run once undisturbed. Then they
+are begun again and again, each in a group of its own, and told to end by SIGINT, SIGTERM or SIGHUP: the
+process alone, its group, and its group three times in a row. Every other time that is at a random moment of
+their lives, else when a random number of their trials have ended. Before a process handles signals, Python
+itself is being started, so moments begin there. Counted are, over all moments of a job and a signal,
+
+    tries      that came before the job had ended
+    lost       neither a result nor `error: interrupted`, or no table although trials have ended
+    code       exit codes other than 130, and 0 of a job that was done
+    noise      tracebacks and warnings in what it printed
+    false      failures that it recorded, of runs that succeed where they are left alone
+    left       processes that outlived it by a minute
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.benchmarks.kills import IN_WAREHOUSE, JOBS, PATIENCE, Job, begin_with_runs, invoked, start
+from tests.openml_server import OpenMLServer, generated_world
+from warehouse.support.signals import INTERRUPTED
+
+BAD = ("lost", "code", "noise", "false", "left")
+"""What is counted, and should be zero."""
+TARGETS = {"process": (os.kill, 1), "group": (os.killpg, 1), "group x3": (os.killpg, 3)}
+"""What gets a signal -> how it is sent, and how often."""
+SCRIPT = """
+from sklearn.datasets import make_classification
+from recommend import HeadstartClassifier
+HeadstartClassifier(time_budget=8, warehouse="warehouse").fit(*make_classification(300))
+"""
+VERIFY = ("recommend", "mine/numbers150.csv", "--verify", "8s", "--flow", "decision_tree", *IN_WAREHOUSE)
+FIT = Job("fit", begin_with_runs, ("python", "-c", SCRIPT))
+LONG = (*JOBS, Job("recommend --verify", begin_with_runs, VERIFY), FIT)
+TABLES = {"tune": r"^\d+ trials? \(", "recommend --verify": r"^ *1  "}
+"""Name of a job -> how a line of its table begins."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a job is told to end."""
+
+    number: signal.Signals
+    target: str
+    finished: int
+    """Number of trials that have ended by then."""
+    seconds: float
+    """Seconds since they have, and the job handles signals."""
+
+
+def handles(process: subprocess.Popen[str], number: int) -> bool:
+    """Whether the process handles the signal, by Linux's procfs; one that has ended does."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.M)
+    return caught is None or bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
+def ended(job: Job, command: list[str], folder: Path, request: Request) -> Counter[str]:
+    """Begin a job, tell it to end, and look at what it printed and left; empty where it had ended before."""
+    process = start(command, folder)
+    while process.poll() is None and not (job is FIT or handles(process, request.number)):
+        time.sleep(0.002)
+    while process.poll() is None and len(job.kept(folder)) < request.finished:
+        time.sleep(0.002)
+    try:
+        process.wait(request.seconds)
+    except subprocess.TimeoutExpired:
+        children = psutil.Process(process.pid).children(recursive=True)
+        send, times = TARGETS[request.target]
+        for _ in range(times):
+            if process.poll() is None:
+                send(process.pid, request.number)
+                time.sleep(0.05)
+        return _found(job, folder, process.wait(PATIENCE), request, children)
+    return Counter()
+
+
+def _found(
+    job: Job, folder: Path, code: int, request: Request, children: list[psutil.Process]
+) -> Counter[str]:
+    printed = folder.with_name("printed").read_text()
+    says_so = re.search("^error: interrupted$", printed, re.M) is not None
+    table = TABLES.get(job.name)
+    has_table = table is not None and re.search(table, printed, re.M) is not None
+    finished = job.kept(folder)
+    found = Counter(tries=1)
+    # A script of the user's ends as Python ends it.
+    codes = (-request.number, 0) if job is FIT else (INTERRUPTED,) if says_so else (INTERRUPTED, 0)
+    found["code"] += code not in codes
+    found["lost"] += job is not FIT and code == INTERRUPTED and not (says_so or has_table)
+    found["lost"] += job.name == "tune" and bool(finished) and not has_table
+    traces = printed if job is not FIT else printed.replace("KeyboardInterrupt", "", 1)
+    found["noise"] += (
+        re.search(r"^\w*(Error|Warning|Interrupt)\b|Exception ignored|resource_tracker", traces, re.M)
+        is not None
+    )
+    found["false"] += sum('"crash"' in one or '"memout"' in one for one in finished)
+    found["left"] += len(psutil.wait_procs(children, PATIENCE)[1])
+    return found
+
+
+def end_often(
+    job: Job, numbers: list[signal.Signals], moments: int, folder: Path, seed: int, server: str
+) -> dict[signal.Signals, Counter[str]]:
+    """End a job at so many moments by each signal and target, each time on a copy of what it begins with."""
+    command = [part.replace("SERVER", server) for part in invoked(job.command)]
+    begun = folder / "begun"
+    begun.mkdir(parents=True)
+    job.prepare(begun)
+    shutil.copytree(begun, folder / "whole")
+    begin = time.monotonic()
+    process = start(command, folder / "whole")
+    if process.wait():
+        raise SystemExit(f"{job.name}: {(folder / 'printed').read_text()}")
+    seconds, whole = time.monotonic() - begin, job.kept(folder / "whole")
+    chance = random.Random(f"{seed} {job.name}")
+    total: dict[signal.Signals, Counter[str]] = {
+        number: Counter(dict.fromkeys(("tries", *BAD), 0)) for number in numbers
+    }
+    for number in numbers:
+        for target in TARGETS:
+            for moment in range(moments):
+                shutil.rmtree(folder / "told", ignore_errors=True)
+                shutil.copytree(begun, folder / "told")
+                finished = chance.randint(1, len(whole)) if whole and moment % 2 else 0
+                request = Request(number, target, finished, chance.uniform(0, 0.3 if finished else seconds))
+                found = ended(job, command, folder / "told", request)
+                total[number].update(found)
+                if any(found[name] for name in BAD):
+                    print(job.name, request, dict(found), (folder / "printed").read_text()[-500:], flush=True)
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--moments", type=int, default=15, help="of each job, signal and target")
+    parser.add_argument("--jobs", help="names, separated by commas; default: all")
+    parser.add_argument("--signals", default="SIGINT,SIGTERM,SIGHUP")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chosen = [job for job in LONG if options.jobs is None or job.name in options.jobs.split(",")]
+    numbers = [signal.Signals[name] for name in options.signals.split(",")]
+    print(f"{'job':20}{'signal':>9}" + "".join(f"{name:>7}" for name in ("tries", *BAD)), flush=True)
+    bad = 0
+    with OpenMLServer(generated_world(), page_limit=20) as server:
+        for job in chosen:
+            place: Any = options.folder / job.name.replace(" ", "-")
+            for number, found in end_often(
+                job, numbers, options.moments, place, options.seed, server.url
+            ).items():
+                bad += sum(found[name] for name in BAD)
+                print(
+                    f"{job.name:20}{number.name:>9}"
+                    + "".join(f"{found[name]:7}" for name in ("tries", *BAD)),
+                    flush=True,
+                )
+    if bad:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
