@@ -128,12 +128,13 @@ class _AtTerminal:
             self._status.stop()
 
     def show(self, text: str) -> None:
-        if self._status is None:
-            from rich.console import Console
+        from rich.console import Console
+        from rich.text import Text
 
+        if self._status is None:
             self._status = Console(stderr=True).status("")
             self._status.start()
-        self._status.update(text)
+        self._status.update(Text(printable(text)))  # names from outside are no markup
 
     step = show
 

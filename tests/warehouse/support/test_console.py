@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 import typer
@@ -100,14 +101,32 @@ console.main(app)
 """
 
 
-def in_a_terminal(environment: Mapping[str, str]) -> str:
-    """What a command that prints a bold name, a sign and an escape sequence sends to a terminal."""
+SHOWS = r"""
+import time
+from warehouse.support import console
+
+with console.progress(False) as show:
+    for name in ("a[/b].csv", "[red]x[/red]\x1b[31m.csv"):
+        show(f"reading {name}")
+        time.sleep(0.3)
+"""
+
+
+def in_a_terminal(environment: Mapping[str, str], program: str = SAYS, stream: str = "stdout") -> str:
+    """What a program sends to a terminal; the usual one prints a bold name, a sign and an escape sequence."""
     parent, child = pty.openpty()
-    subprocess.run([sys.executable, "-c", SAYS], stdout=child, env={**os.environ, **environment}, check=True)
+    streams: dict[str, Any] = {stream: child}
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment}, check=True, **streams)
     os.close(child)
-    sent = os.read(parent, 1000).decode()
+    sent = os.read(parent, 10_000).decode()
     os.close(parent)
     return sent.strip()
+
+
+def test_names_are_no_markup_of_progress() -> None:
+    sent = in_a_terminal({"TERM": "xterm", "NO_COLOR": "1"}, SHOWS, "stderr")
+    assert "reading a[/b].csv" in sent
+    assert "reading [red]x[/red]\\x1b[31m.csv" in sent
 
 
 def test_only_our_own_styles_reach_a_terminal() -> None:
