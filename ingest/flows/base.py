@@ -31,6 +31,8 @@ CLASS_WEIGHT = Choice("class_weight", ("none", "balanced"), default="none")
 TARGET_TRANSFORMATION = Choice("target_transformation", ("none", "log1p", "quantile_normal"), default="none")
 LOSS = Choice("loss", ("squared", "absolute"), default="squared")
 """Loss of a regressor; early stopping watches the same one."""
+NAMED_NUMBERS: Mapping[str, tuple[str, ...]] = {"max_features": ("sqrt", "log2")}
+"""Hyperparameter -> words that scikit-learn takes in place of a number, and our ranges do not have."""
 
 LAST_STEP: Mapping[TaskType, str] = {CLASSIFICATION: "classifier", REGRESSION: "regressor"}
 """Task type -> name of the estimator in a pipeline."""
@@ -179,10 +181,16 @@ class Flow(SearchedFlow):
         default.
 
         Raises:
-            BadInput: an unknown hyperparameter, a value that no longer exists, or a forbidden combination;
-                the message says which.
+            BadInput: an unknown hyperparameter, a value out of its range or that no longer exists, or a
+                forbidden combination; the message says which.
         """
-        return self.brief(self._complete(values))
+        known = {own.name: own for own in self.known}
+        return self.brief(
+            {
+                name: value if value in NAMED_NUMBERS.get(name, ()) else known[name].fit(value)
+                for name, value in self._complete(values).items()
+            }
+        )
 
     def _complete(self, values: Values) -> dict[str, Value]:
         """`current`, with the optional hyperparameters that have their default."""

@@ -149,14 +149,12 @@ def test_seeds_that_a_study_has_are_not_enqueued_again(optuna: Any) -> None:
 
 def test_whole_numbers_take_the_type_that_the_space_has(optuna: Any) -> None:
     """JSON of other programs may say 3.0 for 3, and 1 for 1.0."""
-    values = FOREST_VALUES | {"min_samples_leaf": 3.0, "max_features": 1}
+    tree = get_flow("decision_tree")
     study = optuna.create_study()
-    distributions = optuna_distributions(Space([get_flow(FOREST)])) | {
-        "max_features": optuna.distributions.FloatDistribution(0.1, 1.0)
-    }
-    enqueue_seeds(study, [seed(FOREST, values)], distributions)
+    distributions = optuna_distributions(Space([tree]))
+    enqueue_seeds(study, [seed(tree.name, {"min_samples_leaf": 3.0, "max_features": 1})], distributions)
     trial = study.ask(distributions)
-    assert types(trial.params) == types(FOREST_VALUES)
+    assert types(trial.params) == types(tree.default())
 
 
 def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable[[Any], dict[str, Any]]:
@@ -194,12 +192,15 @@ def test_seeds_that_do_not_fit_are_refused_and_none_is_enqueued(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("C", True), ("C", "2"), ("C", float("nan")), ("C", 1e6), ("shrinking", 1), ("shrinking", 0.0)],
+    [
+        *(("C", value) for value in (True, "2", float("nan"), float("inf"), 1e6)),
+        ("shrinking", 1),
+        ("scaling", "x"),
+    ],
 )
-def test_every_tool_refuses_a_seed_out_of_its_space(optuna: Any, name: str, value: Any) -> None:  # noqa: ARG001
-    for tool in set(EXPORTS) - {"configspace"}:  # which has no seeds
-        with pytest.raises(BadInput, match=rf"^seed 1 \(svm\): {name} is"):
-            export_document([seed("svm", SVM_VALUES | {name: value})], tool)
+def test_a_seed_out_of_its_flows_space_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(BadInput, match=rf"^seed 2: {name} can't be .*: expected "):
+        configurations_of([*OF_SVM[:1], seed("svm", SVM_VALUES | {name: value})])
 
 
 def of_words(features: int, word: str = "sqrt") -> dict[str, Any]:

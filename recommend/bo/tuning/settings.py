@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ingest.flows import flow_for, installed_flows
+from ingest.flows import flow_for, get_flow, installed_flows
 from ingest.reading.datasets import Dataset
 from ingest.running.evaluation import TIMES
 from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
@@ -14,7 +14,7 @@ from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, NO_START, get_start
 from recommend.ranking.target_kinds import target_kind
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadOption
+from warehouse.support.errors import BadOption, UnfitConfiguration
 from warehouse.support.text import LONGEST_SECONDS
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import canonical_measure
@@ -115,6 +115,11 @@ def check(search: Search, budget: Budget, jobs: int, task_type: TaskType) -> Non
         "trial seconds": search.trial_seconds,
         "trial memory": search.trial_memory,
     }
+    for place, seed in enumerate(search.seeds, start=1):
+        try:
+            get_flow(seed.algorithm).current(seed.values)
+        except UnfitConfiguration as error:
+            raise UnfitConfiguration(f"seed {place}: {error}") from None
     for name, number in positive.items():
         if number is not None and not 0 < number < math.inf:
             raise BadOption(f"{name} must be more than 0, not {number}")

@@ -5,6 +5,7 @@ import pytest
 from ingest.flows import get_flow
 from ingest.reading.column_types.roles import Role
 from warehouse.support.errors import BadInput
+from warehouse.vocabulary.parameters import Number
 
 
 def test_retired_value_is_read_but_not_built() -> None:
@@ -24,6 +25,17 @@ def test_parameters_that_are_never_tuned_may_be_given_their_one_value() -> None:
     assert "n_estimators" not in forest.current({"n_estimators": 100, "max_depth": None})
     with pytest.raises(BadInput, match="n_estimators=50"):
         forest.current({"n_estimators": 50})
+
+
+def test_a_value_out_of_its_range_is_refused() -> None:
+    flow = get_flow("mlp")
+    whole = next(own for own in flow.hyperparameters if isinstance(own, Number) and own.is_whole)
+    for value in (1e9, float("inf"), float("nan"), "many", True, None):
+        with pytest.raises(BadInput, match=rf"{whole.name} can't be .*: expected a whole number from"):
+            flow.current({whole.name: value})
+    assert type(flow.current({whole.name: float(whole.low)})[whole.name]) is int
+    with pytest.raises(BadInput, match=r"scaling can't be 'cubic': expected one of 'standard'"):
+        get_flow("svm").current({"scaling": "cubic"})
 
 
 def test_unknown_hyperparameter_is_refused_by_name() -> None:

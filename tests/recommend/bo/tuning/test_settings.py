@@ -12,7 +12,7 @@ from ingest.flows import installed_flows
 from ingest.reading.datasets import load_dataset
 from recommend.bo.tuning.settings import Budget, Search, check, completed
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, BadOption, UnknownName
+from warehouse.support.errors import BadInput, BadOption, UnfitConfiguration, UnknownName
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
@@ -50,6 +50,13 @@ def test_flows_and_measure_follow_from_the_dataset_where_none_are_named() -> Non
         ({}, Budget(seconds=1e9), 1, BadOption, "times must be at most"),
         ({"ensemble": -1}, ENOUGH, 1, BadOption, "ensemble must be 0 or more picks, not -1"),
         ({"measure": "webb_bias"}, ENOUGH, 1, BadOption, "measure 'webb_bias' can't be used to select"),
+        (
+            {"seeds": (Configuration("svm", {}), Configuration("mlp", {"hidden_layers": 1e9}))},
+            ENOUGH,
+            1,
+            UnfitConfiguration,
+            "seed 2: hidden_layers can't be 1000000000.0: expected a whole number from 1 to 3",
+        ),
         ({"trial_memory": -1}, ENOUGH, 1, BadOption, "trial memory must be more than 0"),
     ],
 )
