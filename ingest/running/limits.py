@@ -140,10 +140,10 @@ def run_limited(
     call = partial(function, *arguments, **keywords)
     process = context.Process(target=_child, args=(sender, seconds, cpu_seconds, memory, call), daemon=True)
     start = time.perf_counter()
-    _start(process)
-    sender.close()
     owner = processes or Processes()
     try:
+        _start(process)
+        sender.close()
         tree = ProcessTree(process.pid)
         with owner.holding(tree):
             exceeded = _watch(receiver, seconds, tree, memory)
@@ -162,7 +162,9 @@ def run_limited(
                 outcome, result, message = _death(process.exitcode, cpu_seconds)
             return LimitedCall(outcome, result, message, time.perf_counter() - start)
     finally:
-        process.join()
+        if process.pid is not None:
+            process.kill()  # an exception, such as an interrupt, may have come before it was held
+            process.join()
         receiver.close()
 
 

@@ -1,7 +1,9 @@
 """`recommend` at the command line: what it prints, and one line for every bad input."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +20,7 @@ import recommend.ranges
 from ingest.flows import get_flow
 from recommend.cli import main
 from recommend.seeds import read_seeds
-from tests.commands import Run
+from tests.commands import Run, handled
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import numbers
 from tests.recommend.verified import say
@@ -398,6 +400,25 @@ def test_a_verification_is_printed_and_kept_where_that_is_asked_for(
     _, out, _ = run(*options, "--record")
     assert f"The next recommendation learns from the trials: their runs are in {own}." in out
     assert "runs on this dataset (--leave-out ignores them)" in run("--dataset", csv, "--warehouse", own)[1]
+
+
+def test_an_interrupted_verification_is_printed_with_the_exit_code_that_says_so(
+    run: Run, csv: Path, small_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Configuration] = []
+
+    def press(one: Configuration) -> float:
+        tried.append(one)
+        if len(tried) > 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return trees_lose(one)
+
+    say(monkeypatch, press)
+    options = ("--dataset", csv, "--warehouse", small_world, "--verify", "60s", "--jobs", "1", "--quiet")
+    with handled():
+        code, out, err = run(*options)
+    assert (code, err) == (130, "")
+    assert "then interrupted" in out
 
 
 def test_a_verification_answers_in_time(run: Run, csv: Path) -> None:

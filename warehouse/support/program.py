@@ -5,18 +5,15 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 
-from warehouse.support.errors import HeadstartError
 from warehouse.support.signals import end_at_once
 
 
-@dataclass
 class _Ending:
     """The last that the process does."""
 
-    code: int = 1
+    code = 1
     """Exit code; that of an exception which nobody handles, unless the command ends otherwise."""
 
     def end(self) -> None:
@@ -35,6 +32,8 @@ def run(module: str) -> None:
     system is refused in one line.
     """
     end_at_once()
+    from warehouse.support.errors import HeadstartError  # which takes a moment
+
     ending = _Ending()
     # The first to be registered is the last to be called. What came before us, as a tool that counts lines
     # might, is not called: such tools call `main` of a `cli.py` themselves.

@@ -19,7 +19,7 @@ from ingest.running.limits import LimitedCall, Outcome
 from recommend.bo.cli import BudgetOptions, app, main
 from recommend.bo.strategies import all_strategies
 from recommend.bo.surrogates import all_surrogates
-from recommend.bo.tuning import artifacts, running
+from recommend.bo.tuning import SearchResult, artifacts, report, running
 from tests.commands import Run, handled
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -191,6 +191,24 @@ def test_a_search_that_is_told_to_end_writes_its_model(
     assert "The model: " in out
     assert (tmp_path / "m.skops").is_file()
     assert not psutil.wait_procs(trials, timeout=60)[1]
+
+
+def test_what_a_search_found_is_printed_although_a_signal_comes_just_before(
+    tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = report.table
+
+    def press(tuned: SearchResult) -> str:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return table(tuned)
+
+    monkeypatch.setattr(report, "table", press)
+    options = ["--history", tmp_path / "history", "--trials", "1", "--warehouse", world, "--quiet"]
+    with handled():
+        code, out, err = tune("--dataset", csv, *options, *FAST)
+    assert (code, err) == (130, "")
+    assert "The model: " in out
+    assert f"The trials are in {tmp_path / 'history'}" in out
 
 
 def ended(folder: Path) -> bool:
