@@ -35,6 +35,8 @@ import psutil
 
 from tests.benchmarks.kills import IN_WAREHOUSE, JOBS, PATIENCE, Job, begin_with_runs, invoked, start
 from tests.openml_server import OpenMLServer, generated_world
+from warehouse.store import Warehouse
+from warehouse.support.journal import Journal
 from warehouse.support.signals import INTERRUPTED
 
 BAD = ("lost", "code", "noise", "false", "left")
@@ -70,6 +72,14 @@ def handles(process: subprocess.Popen[str], number: int) -> bool:
     status = Path(f"/proc/{process.pid}/status").read_text()
     caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.M)
     return caught is None or bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
+def failures(folder: Path) -> int:
+    """Number of runs and trials that were recorded as crashed or out of memory."""
+    records = [record for path in folder.rglob("*.jsonl") for record in Journal(path).records()]
+    failed = sum(record.get("outcome") in ("crash", "memout") for record in records)
+    known = "SELECT count(*) AS n FROM runs WHERE outcome IN ('crash', 'memout')"
+    return failed + int(Warehouse.open(folder / "warehouse").sql(known)["n"].item())
 
 
 def ended(job: Job, command: list[str], folder: Path, request: Request) -> Counter[str]:
@@ -111,7 +121,7 @@ def _found(
         re.search(r"^\w*(Error|Warning|Interrupt)\b|Exception ignored|resource_tracker", traces, re.M)
         is not None
     )
-    found["false"] += sum('"crash"' in one or '"memout"' in one for one in finished)
+    found["false"] += failures(folder) if finished else 0
     found["left"] += len(psutil.wait_procs(children, PATIENCE)[1])
     return found
 
@@ -140,7 +150,7 @@ def end_often(
                 shutil.rmtree(folder / "told", ignore_errors=True)
                 shutil.copytree(begun, folder / "told")
                 finished = chance.randint(1, len(whole)) if whole and moment % 2 else 0
-                request = Request(number, target, finished, chance.uniform(0, 0.3 if finished else seconds))
+                request = Request(number, target, finished, chance.uniform(0, 0.1 if finished else seconds))
                 found = ended(job, command, folder / "told", request)
                 total[number].update(found)
                 if any(found[name] for name in BAD):

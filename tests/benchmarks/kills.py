@@ -141,7 +141,7 @@ def doubled(warehouse: Warehouse) -> int:
 def finished_experiments(folder: Path) -> Rows:
     """Run and processor time of what stands in the journals, or in the warehouse by now."""
     journals = (folder / "warehouse" / "journals").glob("*.jsonl")
-    records = [record for path in journals for record in Journal(path).records()]
+    records = [record for path in journals for record in Journal(path).records() if record["result"]]
     waiting = {f"{record['run']} {record['result']['usercpu_time_millis']:.6g}" for record in records}
     stored = Warehouse.open(folder / "warehouse").sql(
         "SELECT run, value FROM evaluations WHERE measure = 'usercpu_time_millis'"
