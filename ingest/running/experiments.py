@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -363,17 +364,18 @@ class _Batch:
         if tables:
             self._warehouse.write(tables, source="experiments", location=self.dataset.source)
         stored = {run.run for run, _ in self._results}
-        self._journal.keep(lambda record: record["run"] not in stored)
+        self._journal.keep(lambda record: record.get("run") not in stored)
         self._results, self._description = [], {}
         self._last_commit = time.monotonic()
 
     def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Evaluation]]:
         """Runs that a killed job had finished."""
         by_key = {run.run: run for run in planned}
-        finished = {record.pop("run"): record for record in self._journal.records()}
-        return [
-            (by_key[key], Evaluation.from_record(record)) for key, record in finished.items() if key in by_key
-        ]
+        finished: dict[str, Evaluation] = {}
+        for record in self._journal.records():
+            with suppress(KeyError, TypeError, ValueError):  # a record that is damaged says nothing
+                finished[record["run"]] = Evaluation.from_record(record)
+        return [(by_key[key], evaluation) for key, evaluation in finished.items() if key in by_key]
 
     def _describe(self, source: Source, now: Warehouse) -> dict[str, pd.DataFrame]:
         """Facts and, unless the warehouse has them by today's definitions, meta-features and a sketch."""

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import stat
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,11 @@ def read_json(path: str | Path) -> Any:
         raise UnreadableInput(f"{path}: can't be read: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
         raise UnreadableInput(f"{path}: not a JSON file: {error}") from error
+
+
+def crc32(content: bytes) -> str:
+    """Checksum of 8 hexadecimal digits, which tells each flipped bit and most other damage."""
+    return f"{zlib.crc32(content):08x}"
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -3,18 +3,29 @@
 A commit to the warehouse costs more than a short run does, so experiments are committed together; an
 evaluation is written when its last dataset is done. What was finished in between stands in the journal, and
 the same work, started again, finds it there.
+
+The last member of each line, `crc32`, is the checksum of the line's bytes before it. Lines that don't have
+theirs are left out, with a warning.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from warehouse.support.errors import Unwritable, reason_of
-from warehouse.support.files import write_text
+from warehouse.support.errors import UnreadableInput, Unwritable, reason_of
+from warehouse.support.files import crc32, write_bytes
+from warehouse.support.text import counted
+
+_CHECKSUM = re.compile(rb', "crc32": "([0-9a-f]{8})"}$')
+_LINES_NAMED = 10
+
+logger = logging.getLogger(__name__)
 
 
 class Journal:
@@ -22,9 +33,10 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._warnings: set[str] = set()
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a record; it is on disk when this returns.
+        """Add a record of one key or more; it is on disk when this returns.
 
         Raises:
             Unwritable: the file can't be written.
@@ -32,48 +44,84 @@ class Journal:
         try:
             with self.path.open("ab") as file:
                 # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
-                file.write(b"\n" + json.dumps(record).encode())
+                file.write(b"\n" + _line(record))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             raise Unwritable(f"{self.path} can't be written: {reason_of(error)}") from error
 
-    def records(self, start: int = 0) -> Iterator[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """All complete records, oldest first.
 
-        Args:
-            start: bytes to pass over, which is what `size` was when those before were read.
+        Lines that are cut off or damaged are left out, with a warning. Lines without a checksum are those of
+        an older Headstart: they are read, with a warning, up to the first line with one.
+
+        Raises:
+            UnreadableInput: the file can't be read.
         """
         try:
-            with self.path.open("rb") as file:
-                file.seek(start)
-                lines = file.read().splitlines()
+            lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
-            return
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
-
-    def size(self) -> int:
-        """Bytes so far."""
-        return self.path.stat().st_size if self.path.exists() else 0
+            return []
+        except OSError as error:
+            raise UnreadableInput(f"{self.path} can't be read: {reason_of(error)}") from error
+        found: list[dict[str, Any]] = []
+        damaged: list[int] = []
+        n_unprotected, has_checksums = 0, False
+        for number, line in enumerate(lines, 1):
+            checksum = _CHECKSUM.search(line)
+            record = _record(line, checksum, needs_checksum=has_checksums)
+            has_checksums = has_checksums or checksum is not None
+            if record is not None:
+                found.append(record)
+                n_unprotected += checksum is None
+            elif line:
+                damaged.append(number)
+        if damaged:
+            named = ", ".join(map(str, damaged[:_LINES_NAMED]))
+            more = ", ..." if len(damaged) > _LINES_NAMED else ""
+            self._warn(f"{counted(len(damaged), 'lines')} damaged or cut off, and left out: {named}{more}")
+        if n_unprotected:
+            self._warn(f"{counted(n_unprotected, 'records')} without a checksum, of an older Headstart")
+        return found
 
     def keep(self, wanted: Callable[[dict[str, Any]], bool]) -> None:
         """Remove all records except those to keep.
 
         Raises:
-            Unwritable: the file can't be written.
+            UnreadableInput, Unwritable: the file can't be read or written.
         """
         left = [record for record in self.records() if wanted(record)]
         if left:
-            write_text(self.path, "\n".join(json.dumps(record) for record in left))
+            write_bytes(self.path, b"\n".join(map(_line, left)))
         else:
             self.clear()
 
     def clear(self) -> None:
         """Forget all records, once they are stored elsewhere."""
         self.path.unlink(missing_ok=True)
+
+    def _warn(self, about: str) -> None:
+        """Say something about the file once."""
+        if about not in self._warnings:
+            self._warnings.add(about)
+            logger.warning("%s: %s", self.path, about)
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record).encode().removesuffix(b"}")
+    return text + b', "crc32": "' + crc32(text).encode() + b'"}'
+
+
+def _record(line: bytes, checksum: re.Match[bytes] | None, *, needs_checksum: bool) -> dict[str, Any] | None:
+    """The record of a line; None where it is damaged or cut off."""
+    if checksum is None and needs_checksum:
+        return None
+    text = line if checksum is None else line[: checksum.start()]
+    if checksum is not None and crc32(text) != checksum[1].decode():
+        return None
+    try:
+        record = json.loads(text if checksum is None else text + b"}")
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

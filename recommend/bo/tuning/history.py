@@ -3,7 +3,9 @@
 A folder holds `history.jsonl`: first the settings of the search, then a record when a trial begins and one
 when it ends. A search that was killed goes on from it: trials with an outcome are told to the optimizer
 again, those without are run again, and what comes next follows from (seed, number). `probabilities` holds
-each trial's predictions of the rows that ensembles are chosen on; a search can do without them.
+each trial's predictions of the rows that ensembles are chosen on; a search can do without them. Lines and
+predictions that don't have their checksums are left out, with a warning: a trial that was begun there is
+gone, one that ended there is run again.
 
 A search holds `.lock` as long as it runs, and a second search on the same folder is refused.
 
@@ -15,7 +17,8 @@ Records are JSON objects, one a line, told apart by their first key:
     begun     number of the trial; `flow`, `hyperparameters`, `origin` (start, anchor, random or model), and
               `share` of the training rows where that is not all of them
     ended     number of the trial; `repetition` (0 for the first), `outcome` (success, timeout, memout or
-              crash), `message`, `seconds`, and `result` with its values by measure
+              crash), `message`, `seconds`, `result` with its values by measure, and `predictions`, the
+              checksum of the file with its predictions, null where it has none
     stopped   number of a trial that the search ended without an outcome; `why` (interrupted, or time: that of
               the search was up)
 
@@ -37,7 +40,7 @@ from filelock import FileLock, Timeout
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.tuning.predictions import KeptPredictions
+from recommend.bo.tuning.predictions import UNKNOWN, KeptPredictions
 from recommend.bo.tuning.trials import Trial
 from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
 from warehouse.support.journal import Journal
@@ -57,7 +60,10 @@ logger = logging.getLogger(__name__)
 
 
 class TrialHistory:
-    """The trials so far, in the order of their numbers. Used as a context, by one search at a time."""
+    """The trials so far, in the order of their numbers. Used as a context, by one search at a time.
+
+    Numbers have gaps where a damaged history has lost trials.
+    """
 
     def __init__(self, folder: Path | None, search: Mapping[str, Any]) -> None:
         """Go on with the history in `folder`, or begin one.
@@ -98,8 +104,33 @@ class TrialHistory:
 
     # ---- trials -------------------------------------------------------------------------------------
 
+    @property
+    def next_number(self) -> int:
+        """Number of the trial to begin next."""
+        return self.trials[-1].number + 1 if self.trials else 0
+
+    def trial(self, number: int) -> Trial:
+        """The trial with this number.
+
+        Raises:
+            ValueError: there is none.
+        """
+        for trial in reversed(self.trials):  # mostly one of the last
+            if trial.number == number:
+                return trial
+        raise ValueError(f"there is no trial {number}")
+
     def settle(self, resampling: Mapping[str, int | None]) -> None:
-        """Remember the resampling of the trials, before the first of them."""
+        """Remember the resampling of the trials, before the first of them.
+
+        Raises:
+            UnreadableInput: there are trials, whose resampling is lost.
+        """
+        if self.trials:
+            raise UnreadableInput(
+                f"{self.folder}: the folds of its trials are lost, as history.jsonl is damaged;"
+                " choose another folder"
+            )
         self._write({"resampling": dict(resampling)})
 
     def begin(self, trial: Trial) -> None:
@@ -117,13 +148,14 @@ class TrialHistory:
 
         A repetition after the first that failed is not kept: the trial counts as it was.
         """
-        trial = self.trials[number]
+        trial = self.trial(number)
         repetition = len(trial.evaluations)
         if repetition and evaluation.outcome is not Outcome.success:
             return
         if self._files is not None:
-            self._files.predictions.keep(_name(number, repetition), evaluation.predictions)
-            self._files.journal.append({"ended": number, "repetition": repetition, **evaluation.record()})
+            checksum = self._files.predictions.keep(_name(number, repetition), evaluation.predictions)
+            record = {"ended": number, "repetition": repetition, **evaluation.record()}
+            self._files.journal.append({**record, "predictions": checksum})
         trial.evaluations.append(evaluation)
 
     def stop(self, number: int, why: Why) -> None:
@@ -168,12 +200,11 @@ class TrialHistory:
     def _read(self, files: _Files) -> None:
         files.predictions.clean()
         records = files.journal.records()
-        first = next(records, None)
-        if first is None:
+        if not records:
             files.journal.append({"format": FORMAT, "search": self._search})
             return
-        self._check(first)
-        for record in records:
+        self._check(records[0])
+        for record in records[1:]:
             # A record that is damaged says nothing: the trial counts as not begun, or as under way.
             with suppress(KeyError, TypeError, ValueError):
                 self._apply(record)
@@ -182,7 +213,8 @@ class TrialHistory:
     def _check(self, first: Mapping[str, Any]) -> None:
         if first.get("format") != FORMAT:
             raise UnreadableInput(
-                f"{self.folder}: its history.jsonl is not a history of this version; choose another folder"
+                f"{self.folder}: its history.jsonl is damaged, or not a history of this version;"
+                " choose another folder"
             )
         different = _differences(first.get("search", {}), self._search)
         if different:
@@ -192,7 +224,7 @@ class TrialHistory:
             )
 
     def _apply(self, record: dict[str, Any]) -> None:
-        if record.get("begun") == len(self.trials):
+        if record.get("begun", -1) >= self.next_number:
             configuration = Configuration(record["flow"], record["hyperparameters"])
             share = float(record.get("share", ALL_ROWS))
             if not 0 < share <= ALL_ROWS:
@@ -202,22 +234,14 @@ class TrialHistory:
             folds, train_rows = record["resampling"]["folds"], record["resampling"]["train_rows"]
             self.resampling = {"folds": int(folds), "train_rows": train_rows and int(train_rows)}
         elif "stopped" in record:
-            self._trial(record["stopped"]).stopped = _STOPPED[record["why"]]
+            self.trial(record["stopped"]).stopped = _STOPPED[record["why"]]
         elif "ended" in record and self._files is not None:
-            trial, evaluation = self._trial(record["ended"]), Evaluation.from_record(record)
+            trial, evaluation = self.trial(record["ended"]), Evaluation.from_record(record)
             if len(trial.evaluations) == record["repetition"]:  # what was run twice counts once
-                kept = self._files.predictions.read(_name(trial.number, record["repetition"]))
+                kept, checksum = None, record.get("predictions", UNKNOWN)
+                if checksum is not None:
+                    kept = self._files.predictions.read(_name(trial.number, record["repetition"]), checksum)
                 trial.evaluations.append(replace(evaluation, predictions=kept))
-
-    def _trial(self, number: Any) -> Trial:
-        """The trial with this number.
-
-        Raises:
-            ValueError: there is none.
-        """
-        if number not in range(len(self.trials)):
-            raise ValueError(number)
-        return self.trials[int(number)]
 
 
 class _Files:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from warehouse.support.arrays import Floats
-from warehouse.support.files import write_bytes
+from warehouse.support.files import crc32, write_bytes
+
+UNKNOWN = "unknown"
+"""Checksum of predictions that an older Headstart kept, if it kept any."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -23,26 +29,42 @@ class KeptPredictions:
         for unfinished in self.folder.glob(".*"):
             unfinished.unlink()
 
-    def keep(self, name: str, predictions: Floats | None) -> None:
+    def keep(self, name: str, predictions: Floats | None) -> str | None:
         """Write one, if there is one; it is on disk when this returns.
+
+        Returns:
+            The file's checksum; None where there is none.
 
         Raises:
             Unwritable: it can't be written.
         """
         if predictions is None:
-            return
+            return None
         content = io.BytesIO()
         np.save(content, predictions.astype(np.float32), allow_pickle=False)
         self.folder.mkdir(exist_ok=True)
         write_bytes(self._path(name), content.getvalue())
+        return crc32(content.getvalue())
 
-    def read(self, name: str) -> Floats | None:
-        """The predictions stored under this name; None if there are none or they are damaged."""
-        try:
-            # Mapped, since an array that says it is larger than its file is refused then.
-            return np.array(np.load(self._path(name), mmap_mode="r", allow_pickle=False))
-        except (OSError, ValueError, EOFError):
+    def read(self, name: str, checksum: str) -> Floats | None:
+        """The predictions stored under this name; None, with a warning, if they are lost or damaged.
+
+        Args:
+            checksum: of their file, or `UNKNOWN`.
+        """
+        path = self._path(name)
+        if checksum == UNKNOWN and not path.exists():
             return None
+        found = None
+        try:
+            if checksum in (UNKNOWN, crc32(path.read_bytes())):
+                # Mapped, since an array that says it is larger than its file is refused then.
+                found = np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+        except Exception as error:  # noqa: BLE001 (whatever NumPy makes of a damaged file)
+            logger.debug("%s", error)
+        if found is None:
+            logger.warning("%s is lost or damaged, and left out", path)
+        return found
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.npy"

@@ -355,11 +355,11 @@ class Session:
             if proposed is None:
                 return None
             if self._fits_into(seconds, proposed):
-                number = len(self.history.trials)
-                self.history.begin(
-                    Trial(number, proposed.configuration, proposed.origin, share=proposed.share)
+                trial = Trial(
+                    self.history.next_number, proposed.configuration, proposed.origin, share=proposed.share
                 )
-                return self.history.trials[number]
+                self.history.begin(trial)
+                return self.history.trial(trial.number)
         return None
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
@@ -423,7 +423,7 @@ class Session:
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":
             return []
-        trial = self.history.trials[task.number]
+        trial = self.history.trial(task.number)
         return self.splits.of(len(trial.evaluations), trial.share)
 
     # ---- what came of it ------------------------------------------------------------------------------
@@ -464,7 +464,7 @@ class Session:
             self.history.stop(task.number, "time")
             self._closing = True
             return
-        trial = self.history.trials[task.number]
+        trial = self.history.trial(task.number)
         self.history.end(task.number, self._with_votes(task.number, evaluation))
         if evaluation.outcome is Outcome.success:
             fits = self._trial_fits * trial.share
@@ -484,7 +484,7 @@ class Session:
 
         Trials on fewer rows have none: they are no members.
         """
-        trial, votes = self.history.trials[number], None
+        trial, votes = self.history.trial(number), None
         if evaluation.predictions is not None and trial.share == ALL_ROWS:
             votes = votes_of(evaluation.predictions, self.splits.of(len(trial.evaluations)), self._rows)
         return replace(evaluation, predictions=votes)

@@ -138,8 +138,8 @@ def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, ware
     assert counts["success"] == 2 * RUNS_PER_DATASET - 4
 
 
-def test_killed_job_repeats_no_run_that_it_finished(
-    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+def test_killed_job_repeats_no_run_that_it_finished_but_one_whose_record_is_damaged(
+    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Stands in for `kill -9`: nothing is committed on the way out, and the last line is cut off."""
 
@@ -153,11 +153,14 @@ def test_killed_job_repeats_no_run_that_it_finished(
             run_experiments(warehouse, plan(datasets), report=die_after_four)
     assert warehouse.sql("SELECT * FROM runs").empty
     (journal,) = (warehouse.path / "journals").iterdir()
-    with journal.open("ab") as file:
-        file.write(b'\n{"run": "own:abc", "outco')
+    text = journal.read_text().replace('"predictive_accuracy": 0.', '"predictive_accuracy": 1.', 1)
+    journal.write_text(text + '\n{"run": "own:abc", "outco')
     counts = run_experiments(Warehouse.open(warehouse.path), plan(datasets))
-    assert counts["skipped"] == 4
-    assert counts["success"] == 2 * RUNS_PER_DATASET - 4
+    assert counts["skipped"] == 3
+    assert counts["success"] == 2 * RUNS_PER_DATASET - 3
+    false = "SELECT * FROM evaluations WHERE measure = 'predictive_accuracy' AND value > 1"
+    assert Warehouse.open(warehouse.path).sql(false).empty
+    assert "2 lines damaged or cut off, and left out: 2, 6" in caplog.text
     assert not journal.exists()
 
 

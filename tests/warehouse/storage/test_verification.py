@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.flips import flipped_bit
 from tests.warehouse.worlds import runs
 from warehouse.storage import delta, manifests, ordered_files
 from warehouse.storage.verification import Finding
@@ -49,16 +50,8 @@ def test_the_bundled_starter_is_as_it_was_written() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_flipped_bit_is_found(folder: Path, data: st.DataObject) -> None:
-    path = data.draw(st.sampled_from(committed_files(folder)))
-    content = path.read_bytes()
-    bit = data.draw(st.integers(0, 8 * len(content) - 1))
-    damaged = bytearray(content)
-    damaged[bit // 8] ^= 1 << bit % 8
-    path.write_bytes(damaged)
-    try:
+    with flipped_bit(data, committed_files(folder)):
         assert found(folder)
-    finally:
-        path.write_bytes(content)
 
 
 @pytest.mark.parametrize("deep", [True, False])

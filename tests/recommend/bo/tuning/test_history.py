@@ -1,19 +1,23 @@
 """The trials of a search on disk: what a kill leaves of them."""
 
+import re
+import shutil
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.running.evaluation import Evaluation
 from ingest.running.limits import Outcome
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.trials import Trial
+from tests.flips import flipped_bit
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 
@@ -194,8 +198,8 @@ def test_records_that_are_damaged_unknown_or_twice_there_say_nothing(tmp_path: P
     (tmp_path / "history.jsonl").write_text(DAMAGED.lstrip())
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.resampling == {"folds": 3, "train_rows": None}
-        assert [trial.value("kappa") for trial in history.trials] == [None, 0.75]
-        assert history.unfinished() == {0: "its search was killed"}
+        assert [trial.value("kappa") for trial in history.trials] == [None, 0.75, None]
+        assert [*history.unfinished()] == [0, 3]
 
 
 def test_a_trial_that_the_search_ended_has_no_outcome_and_is_left_to_the_next(tmp_path: Path) -> None:
@@ -223,6 +227,82 @@ def test_a_history_belongs_to_one_search_at_a_time(tmp_path: Path) -> None:
         pass
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.trials == []
+
+
+def told(trial: Trial) -> dict[str, Any]:
+    """What a search learns of a trial."""
+    predictions = None if trial.predictions is None else trial.predictions.tolist()
+    return {"trial": trial.configuration, "value": trial.value("kappa"), "predictions": predictions}
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history of four trials that succeeded."""
+    folder = tmp_path_factory.mktemp("searched")
+    with TrialHistory(folder, SEARCH) as history:
+        history.settle({"folds": 3, "train_rows": None})
+        for number in range(4):
+            history.begin(entry(number))
+            predicted = np.full((9, 2), number / 8)
+            history.end(number, Evaluation(Outcome.success, 0.5, {"kappa": number / 4}, predicted))
+    return folder
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_flipped_bit_loses_what_it_hits_and_is_said(
+    searched: Path, caplog: pytest.LogCaptureFixture, data: st.DataObject
+) -> None:
+    """Nothing false is told: no trial that was not there, no other value, no other predictions."""
+    with TrialHistory(searched, SEARCH) as history:
+        whole = [told(trial) for trial in history.trials]
+    caplog.clear()
+    files = [searched / "history.jsonl", *sorted((searched / "probabilities").iterdir())]
+    with flipped_bit(data, files) as damaged, ExitStack() as stack:
+        history = TrialHistory(searched, SEARCH)
+        try:
+            stack.enter_context(history)
+        except BadInput as error:  # its settings are lost
+            assert "damaged" in str(error)
+        assert str(damaged) in caplog.text
+        for trial in history.trials:
+            of_trial = told(trial)
+            assert {
+                **whole[trial.number],
+                **{name: None for name, one in of_trial.items() if one is None},
+            } == of_trial
+        assert len(history.trials) >= 3 or not history.trials
+
+
+def test_a_trial_whose_begin_is_lost_leaves_a_gap_in_the_numbers(searched: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(searched, tmp_path / "gap")
+    file = folder / "history.jsonl"
+    lines = file.read_text().split("\n")
+    at = next(place for place, line in enumerate(lines) if line.startswith('{"begun": 1'))
+    file.write_text("\n".join(["", *lines[1:at], lines[at].replace("svm", "svn"), *lines[at + 1 :]]))
+    for began in range(2):
+        with TrialHistory(folder, SEARCH) as history:
+            assert [trial.number for trial in history.trials] == [0, 2, 3, 4][: 3 + began]
+            assert [trial.value("kappa") for trial in history.trials][:3] == [0, 0.5, 0.75]
+            assert history.next_number == 4 + began
+            if not began:
+                history.begin(entry(history.next_number))
+
+
+def test_trials_whose_folds_are_lost_are_not_gone_on_with(searched: Path, tmp_path: Path) -> None:
+    file = shutil.copytree(searched, tmp_path / "folds") / "history.jsonl"
+    file.write_text(file.read_text().replace('"folds": 3', '"folds": 2'))
+    with TrialHistory(file.parent, SEARCH) as history:
+        assert history.resampling is None
+        with pytest.raises(BadInput, match="the folds of its trials are lost"):
+            history.settle({"folds": 5, "train_rows": None})
+
+
+def test_a_history_of_an_older_headstart_has_no_checksums_and_is_read(searched: Path, tmp_path: Path) -> None:
+    file = shutil.copytree(searched, tmp_path / "older") / "history.jsonl"
+    file.write_text(re.sub(r'(, "predictions": "\w+")?, "crc32": "\w+"', "", file.read_text()))
+    with TrialHistory(searched, SEARCH) as history, TrialHistory(file.parent, SEARCH) as older:
+        assert [told(trial) for trial in older.trials] == [told(trial) for trial in history.trials]
 
 
 steps = st.lists(st.sampled_from(["next", "end", "stop", "again"]), max_size=25)
