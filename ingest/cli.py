@@ -12,7 +12,7 @@ import typer
 
 from ingest.openml.cli import openml, openml_data, status
 from ingest.options import Reading, TaskOption
-from warehouse.options import DaskOption, JobsOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, WaitOption, WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadInput, BadOption, UnknownName
@@ -80,6 +80,7 @@ def file(
         ),
     ] = None,
     warehouse: WarehouseOption = None,
+    wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
     output: JsonOption = "table",
 ) -> None:
     """Read a table of runs: a column per hyperparameter, a column per measure, and `task_id`.
@@ -260,6 +261,7 @@ class MachineOptions:
     jobs: JobsOption = 1
     dask: DaskOption = None
     warehouse: WarehouseOption = None
+    wait: WaitOption = None
     quiet: QuietOption = False
 
 
@@ -309,6 +311,7 @@ def sketches(
         ),
     ] = None,
     warehouse: WarehouseOption = None,
+    wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
     quiet: QuietOption = False,
 ) -> None:
     """Sketch datasets that a warehouse has runs on, so that near copies of them are recognized.

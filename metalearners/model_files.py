@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, DamagedModel, Unwritable, reason_of
+from warehouse.support.errors import BadInput, DamagedModel, Unwritable, raise_refusal, reason_of
 from warehouse.support.files import unfinished_folder, write_bytes, write_text
 from warehouse.support.paths import cache_directory
 
@@ -67,6 +67,7 @@ def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
+        raise_refusal(error)
         raise DamagedModel(f"there is no model {path}: {file.name}: {reason_of(error)}") from error
     except (ValueError, RecursionError) as error:
         raise DamagedModel(f"{file} is cut off or not a model: {error}; train it again") from error
@@ -101,6 +102,7 @@ def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]
     except (
         OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, AttributeError
     ) as error:  # fmt: skip
+        raise_refusal(error)
         raise DamagedModel(f"{file.name} is missing, cut off or not an array file ({error})") from error
 
 

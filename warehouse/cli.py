@@ -3,7 +3,10 @@
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,17 +14,18 @@ from typing import Annotated, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import typer
 
-from warehouse.options import WarehouseOption
+from warehouse.options import WaitOption, WarehouseOption
 from warehouse.storage import verification
 from warehouse.storage.verification import Finding
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadOption, Failed, UnknownName
 from warehouse.support.files import write_bytes
 from warehouse.support.paths import is_url
 from warehouse.support.text import counted
@@ -145,19 +149,20 @@ def query(
             show_default=False,
         ),
     ] = None,
+    memory_limit: Annotated[int, typer.Option(min=1, help="Memory limit of the query, in MiB.")] = 2048,
 ) -> None:
     """Run an SQL query (DuckDB's dialect) over the tables that `warehouse info` lists.
 
     Example: warehouse query "SELECT measure, count(*) AS n, avg(value) FROM evaluations GROUP BY measure"
     """
     console.check_format(output, ("table", "json", "csv"))
-    rows = Warehouse.open(warehouse, version=version).arrow(sql, seconds=time)
-    if output == "json":
-        print(_to_json(_records(rows)))
-    elif output == "csv":
-        print(_to_csv(rows), end="")
-    else:
-        print(_to_text(rows))
+    write = {"table": _to_text, "json": lambda rows: _to_json(_records(rows)), "csv": _to_csv}[output]
+    opened = Warehouse.open(warehouse, version=version)
+    memory = memory_limit * 2**20
+    # What DuckDB holds, the rows, and their text.
+    with _killed_after(time), _limited_memory(3 * memory):
+        text = _written(opened.limited_query(sql, seconds=time, memory=memory), write)
+    print(text, end="" if output == "csv" else "\n")
 
 
 @app.command()
@@ -209,6 +214,7 @@ def merge(
         str, typer.Argument(metavar="OTHER", help="Warehouse to read from.", show_default=False)
     ],
     warehouse: WarehouseOption = None,
+    wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
     output: JsonOption = "table",
 ) -> None:
     """Add the runs of another warehouse, with their datasets, flows and setups.
@@ -256,7 +262,10 @@ def verify(
 
 
 @app.command()
-def repair(warehouse: WarehouseOption = None) -> None:
+def repair(
+    warehouse: WarehouseOption = None,
+    wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
+) -> None:
     """Repair the damage found by `verify --deep`, as far as copies of the content exist.
 
     Logs and the record of commits are written again. Rows of a damaged file come from older files that had
@@ -289,6 +298,7 @@ def repair(warehouse: WarehouseOption = None) -> None:
 def restore(
     version: Annotated[int, typer.Option("--version", metavar="N", help="Version to restore.")],
     warehouse: WarehouseOption = None,
+    wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
 ) -> None:
     """Commit the content of an older version as the newest one; later versions stay in the history.
 
@@ -362,6 +372,63 @@ def _coverage(summary: dict[str, Any]) -> Iterator[str]:
             f"{row['runs']:,} {row['algorithm']} {row['outcome']}" for row in summary["failures"]
         )
         yield f"\n{failed:,} of {counted(summary['rows']['runs'], 'runs')} failed: {reasons}"
+
+
+@contextmanager
+def _killed_after(seconds: float | None) -> Iterator[None]:
+    """End the process a second after this time: within a row that takes long, DuckDB can't be interrupted."""
+    if seconds is None:
+        yield
+        return
+
+    def end() -> None:
+        os.write(2, f"error: the query was stopped after {seconds:g} s\n".encode())
+        os._exit(Failed.exit_code)
+
+    timer = threading.Timer(seconds + 1, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _limited_memory(size: int) -> Iterator[None]:
+    """Refuse this process more than `size` further bytes of memory, where the system can (Linux)."""
+    import psutil
+
+    own = getattr(psutil.Process().memory_info(), "data", None)
+    if own is None:
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    hard = before[1]
+    soft = own + size if hard == resource.RLIM_INFINITY else min(own + size, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def _written(rows: pa.Table, write: Callable[[pa.Table], str]) -> str:
+    """The rows as text; refuses dates and times beyond Python's years."""
+    try:
+        for column in rows.columns:
+            if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+                pc.min_max(column).as_py()
+        return write(rows)
+    except (pa.ArrowNotImplementedError, ValueError, OverflowError, NotImplementedError) as error:
+        raise BadOption(
+            "the result has a value that can't be printed, such as a date after the year 9999;"
+            " CAST its column to VARCHAR"
+        ) from error
+    except MemoryError as error:
+        raise Failed("the result is too large to be printed; select less, or raise --memory-limit") from error
 
 
 def _records(rows: pa.Table) -> list[dict[str, Any]]:

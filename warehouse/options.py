@@ -1,11 +1,22 @@
 """Options that name a warehouse, a measure, or a Dask scheduler."""
 
+import os
 from typing import Annotated
 
 import typer
 
+from warehouse.support.console import seconds_or_zero
+from warehouse.support.locks import WAIT
 from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import TaskName
+
+
+def _wait(text: str | None) -> str | None:
+    """Have all writers of this process wait so long."""
+    if text is not None:
+        os.environ[WAIT] = f"{seconds_or_zero(text):g}"
+    return text
+
 
 WarehouseOption = Annotated[
     str | None,
@@ -14,6 +25,18 @@ WarehouseOption = Annotated[
         envvar="HEADSTART_WAREHOUSE",
         metavar="DIR",
         help="Warehouse directory or s3://BUCKET/PATH. Default: yours if it exists, else the starter.",
+        show_default=False,
+    ),
+]
+WaitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--wait",
+        envvar=WAIT,
+        metavar="TIME",
+        callback=_wait,
+        help="How long to wait for another process that writes to the warehouse, e.g. 30s; 0 = not at all."
+        " Default: 10m.",
         show_default=False,
     ),
 ]

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import duckdb
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
-from filelock import FileLock, Timeout
 
 from warehouse.storage import delta, exporting, manifests, merging, verification, writing
 from warehouse.storage import repair as repairing
@@ -29,8 +28,17 @@ from warehouse.storage.rows import conform
 from warehouse.storage.snapshot import Parameters, Snapshot
 from warehouse.storage.verification import Verification
 from warehouse.storage.writing import Commit
-from warehouse.support.errors import Failed, NoWarehouse, UnusableWarehouse, Unwritable, one_line, reason_of
+from warehouse.support.errors import (
+    NoWarehouse,
+    UnusableWarehouse,
+    Unwritable,
+    is_panic,
+    one_line,
+    raise_refusal,
+    reason_of,
+)
 from warehouse.support.files import unfinished_folder
+from warehouse.support.locks import LOCK, locked
 from warehouse.support.paths import data_directory, is_url
 from warehouse.vocabulary.schema import TABLES
 from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
@@ -49,8 +57,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STARTER = Path(__file__).resolve().parent / "starter"
-_LOCK = ".lock"
-_LOCK_TIMEOUT = 600.0  # seconds; a commit takes one or two
 
 
 class Warehouse:
@@ -180,13 +186,15 @@ class Warehouse:
         frame: pd.DataFrame = self.arrow(query, parameters).to_pandas()
         return frame
 
-    def arrow(self, query: str, parameters: Parameters = None, *, seconds: float | None = None) -> pa.Table:
-        """Like `sql`, with exact types: integers stay integers, and null is not NaN.
-
-        Raises `Failed` where the query takes longer than `seconds`.
-        """
+    def arrow(self, query: str, parameters: Parameters = None) -> pa.Table:
+        """Like `sql`, with exact types: integers stay integers, and null is not NaN."""
         with _unreadable_is_bad_input(self.location):
-            return self._snapshot.query(query, parameters, seconds)
+            return self._snapshot.query(query, parameters)
+
+    def limited_query(self, query: str, *, seconds: float | None, memory: int) -> pa.Table:
+        """Like `arrow`, within limits; see `warehouse.storage.snapshot.Snapshot.limited_query`."""
+        with _unreadable_is_bad_input(self.location):
+            return self._snapshot.limited_query(query, seconds=seconds, memory=memory)
 
     def run_table(
         self,
@@ -302,7 +310,7 @@ class Warehouse:
         In object storage the folder becomes the next version, and `work` is called again if another machine
         was faster.
         """
-        with _locked(self.path):
+        with locked(self.path):
             if self._remote is not None:
                 return self._remote.commit(work)
             with cleared(self.path):
@@ -356,7 +364,7 @@ class Warehouse:
             )
         folder = _folder(path) or user_directory()
         verification.verify(folder)  # refuses what is no warehouse before anything is made in it
-        with _failing(f"cannot repair {folder}"), _locked(folder), cleared(folder):
+        with _failing(f"cannot repair {folder}"), locked(folder), cleared(folder):
             return repairing.repair(folder)
 
     def restore(self, version: int) -> None:
@@ -400,7 +408,7 @@ class Warehouse:
     def _copy_content(self, copy: Path) -> None:
         if not self.version:
             _make(copy)
-            (copy / _LOCK).unlink(missing_ok=True)
+            (copy / LOCK).unlink(missing_ok=True)
             return
         copy.mkdir()
         _make_tables(copy)
@@ -478,7 +486,7 @@ def _begin_with_starter(folder: Path) -> None:
     """Make `folder` a copy of the starter, unless another process did: its commits must not be lost."""
     with _failing(f"cannot make a warehouse at {folder}"):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.parent):
+        with locked(folder.parent):
             if not _is_warehouse(folder):
                 Warehouse.open(STARTER).export(folder)
                 if (STARTER / "models").is_dir():  # learned from the same runs: none has to be trained
@@ -491,7 +499,7 @@ def _make(folder: Path) -> None:
         raise UnusableWarehouse(f"a warehouse is a directory, and {folder} is a file; choose another path")
     if folder.is_dir() and not {entry.name for entry in folder.iterdir()} <= {
         *TABLES,
-        _LOCK,
+        LOCK,
         manifests.FOLDER,
     }:
         raise UnusableWarehouse(
@@ -499,7 +507,7 @@ def _make(folder: Path) -> None:
         )
     with _failing(f"cannot make a warehouse at {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
+        with locked(folder):
             _make_tables(folder)
             if manifests.newest(folder) is None:
                 parts = [manifests.written(folder, name, -1, 0) for name in TABLES]
@@ -513,20 +521,12 @@ def _make_tables(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the only right to write below `folder`; readers need none."""
-    try:
-        with FileLock(folder / _LOCK, timeout=_LOCK_TIMEOUT):
-            yield
-    except Timeout as error:
-        raise Failed(f"another process has been writing to {folder} for long; try again later") from error
-
-
-@contextmanager
 def _failing(what: str) -> Iterator[None]:
     try:
         yield
-    except (DeltaError, OSError, ValueError) as error:
+    except BaseException as error:
+        if not _is_of_storage(error):
+            raise
         raise Unwritable(f"{what}: {reason_of(error)}") from error
 
 
@@ -534,5 +534,12 @@ def _failing(what: str) -> Iterator[None]:
 def _unreadable_is_bad_input(folder: Path | str) -> Iterator[None]:
     try:
         yield
-    except (DeltaError, OSError, ValueError) as error:
+    except BaseException as error:
+        if not _is_of_storage(error):
+            raise
+        raise_refusal(error)
         raise UnusableWarehouse(f"the warehouse at {folder} is damaged: {one_line(error)}") from error
+
+
+def _is_of_storage(error: BaseException) -> bool:
+    return isinstance(error, DeltaError | OSError | ValueError) or is_panic(error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from ingest.openml import DEFAULT_SERVER, MEASURES
-from warehouse.options import WarehouseOption
+from warehouse.options import WaitOption, WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, NoWarehouse, UnreadableInput
@@ -122,6 +122,7 @@ class ResultOptions:
 
     panel: ClassVar = "Results"
     warehouse: WarehouseOption = None
+    wait: WaitOption = None
     output: JsonOption = "table"
     log_json: Annotated[bool, typer.Option(help="Print a JSON line on stderr for every page.")] = False
     quiet: QuietOption = False

@@ -46,9 +46,9 @@ from ingest.running.rows import description_tables, run_tables
 from metalearners.stored_model import load_model
 from tests.commands import handled
 from tests.openml_server import OpenMLServer, generated_world
-from warehouse.storage.verification import WRITING
 from warehouse.store import Warehouse
 from warehouse.support.journal import Journal
+from warehouse.support.locks import HOLDER, LOCK
 from warehouse.vocabulary.schema import TABLES
 
 SMALL_COMMITS = 64
@@ -123,7 +123,7 @@ def useless_files(folder: Path, path: Path) -> int:
     """
     unlisted = [one.path for one in Warehouse.verify(path).findings if one.kind == "unlisted"]
     hidden = [
-        one for one in folder.rglob(".*") if one.name not in (".lock", WRITING) and "cache" not in one.parts
+        one for one in folder.rglob(".*") if one.name not in (LOCK, HOLDER) and "cache" not in one.parts
     ]
     return len({*(path / one for one in unlisted), *hidden})
 

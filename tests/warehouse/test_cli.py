@@ -2,12 +2,16 @@
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from tests.cases import each
 from tests.commands import Run
 from tests.warehouse.worlds import runs
 from warehouse.cli import main
@@ -105,6 +109,53 @@ def test_query_as_json_is_a_list_of_records_and_strict(run: Run) -> None:
 def test_query_as_csv_can_be_read_back(run: Run, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text(run("query", "SELECT 'a,b' AS x, 1 AS n", "--format", "csv")[1])
     assert pd.read_csv(tmp_path / "out.csv").to_dict("records") == [{"x": "a,b", "n": 1}]
+
+
+ODD_VALUES = {
+    "INTERVAL 1 MONTH": "1 month",
+    "union_value(num := 2)": "2",
+    "MAP {'a': 1}": "{a=1}",
+    "{'a': [MAP {[1]: INTERVAL 1 DAY}]}": "{'a': [{[1]=1 day}]}",
+    "'0101'::BIT": "0101",
+    "'12:00:00+01'::TIMETZ": "12:00:00+01",
+    "340282366920938463463374607431768211455::UHUGEINT": "340282366920938463463374607431768211455",
+    "170141183460469231731687303715884105727::HUGEINT": 170141183460469231731687303715884105727,
+    "'\\xFF'::BLOB": "\\xFF",
+    "TIMESTAMP '200000-01-01'": None,
+    "DATE '20000-01-01'": None,
+    "'-infinity'::TIMESTAMPTZ": None,
+    "[DATE '20000-01-01']": None,
+}
+"""Values that Python or pandas lack -> what stands for them; None = they are refused."""
+
+
+@each("value, expected", ODD_VALUES.items())
+def test_values_that_python_lacks_are_printed_as_texts_or_refused(
+    run: Run, value: str, expected: object
+) -> None:
+    for output in ("json", "csv", "table"):
+        code, out, err = run("query", f"SELECT {value} AS x, 1 AS x_ -- odd", "--format", output)
+        if expected is None and code:
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert "CAST its column to VARCHAR" in err
+        elif output == "json":
+            assert json.loads(out) == [{"x": expected, "x_": 1}]
+        else:
+            assert code == 0
+            assert expected is None or str(expected) in out.replace('""', '"')
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has to limit a process's memory")
+@pytest.mark.parametrize("query", ["repeat('x', 2000000000)", "repeat('x', 100000) FROM range(100000)"])
+def test_a_query_ends_at_its_limits_whatever_duckdb_is_at(path: Path, query: str) -> None:
+    """Within a row DuckDB neither counts memory nor takes an interrupt."""
+    command = [sys.executable, "-m", "warehouse", "query", f"SELECT {query}", "--warehouse", str(path)]
+    limits = ["--time", "1s", "--memory-limit", "100"]
+    begun = time.monotonic()
+    done = subprocess.run([*command, *limits], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "the query was stopped after 1 s" in done.stderr or "needs more than 100 MiB" in done.stderr
+    assert time.monotonic() - begun < 60, "a second more than its time, and what the machine takes to begin"
 
 
 def test_query_can_ask_an_older_version(run: Run) -> None:

@@ -101,6 +101,37 @@ def test_damage_is_not_passed_on(warehouse: Warehouse, tmp_path: Path) -> None:
         Warehouse.create(tmp_path / "other").merge(damaged)
 
 
+@pytest.mark.parametrize("free", [1, 4, 12])
+def test_too_few_file_handles_are_no_damage(warehouse: Warehouse, free: int) -> None:
+    """Each command ends well, or in one line that says what to do; nothing is changed by those that fail."""
+    script = """
+import resource, sys
+from pathlib import Path
+import pandas
+from warehouse.storage import exporting, repair, verification
+from warehouse.store import Warehouse
+from warehouse.support.errors import HeadstartError
+path, free = Path(sys.argv[1]), int(sys.argv[2])
+with open(sys.executable) as next_one:
+    files = next_one.fileno() + free
+resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+for work in (
+    lambda: Warehouse.verify(path, deep=True).damage,
+    lambda: Warehouse.open(path).sql("SELECT * FROM runs JOIN setups USING (setup)") is None,
+    lambda: Warehouse.open(path).export(path.with_name("copy")) is None,
+    lambda: Warehouse.repair(path).mended,
+):
+    try:
+        print(work() or "well")
+    except HeadstartError as error:
+        print(error)
+"""
+    told = _python(script, warehouse.path, free).communicate()[0].splitlines()
+    assert len(told) == 4
+    assert all(line == "well" or "too many open files: raise the limit" in line for line in told), told
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+
+
 def _python(script: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)

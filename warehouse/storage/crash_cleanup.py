@@ -1,7 +1,7 @@
 """Files that killed writers leave in a warehouse, which belong to no version.
 
-A mark file is there while a writer is at work. A writer that finds it, and holds the lock, comes after one
-that was killed or failed, and removes the files that no log names.
+The file that says who is writing is there as long. A writer that finds it, and holds the lock, comes after
+one that was killed or failed, and removes the files that no log names.
 """
 
 import re
@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from warehouse.storage import manifests
-from warehouse.storage.verification import WRITING, Finding, verify
+from warehouse.storage.verification import Finding, verify
+from warehouse.support.locks import HOLDER, introduce
 from warehouse.vocabulary.schema import TABLES
 
 MERGING = ".merging"
@@ -31,9 +32,10 @@ def cleared(warehouse: Path) -> Iterator[None]:
     Raises:
         OSError: the disk refuses.
     """
-    mark = warehouse / WRITING
-    is_clear = not mark.exists() or _clear(warehouse)
-    mark.touch()
+    mark = warehouse / HOLDER
+    left = mark.exists()
+    introduce(warehouse)
+    is_clear = not left or _clear(warehouse)
     yield
     if is_clear or _clear(warehouse):
         mark.unlink()

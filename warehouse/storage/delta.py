@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 
-from warehouse.support.errors import UnusableWarehouse, one_line
+from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.files import write_text
 from warehouse.vocabulary.schema import Table, plain
 
@@ -122,8 +122,8 @@ def files_at(folder: Path, version: int) -> list[str]:
         start, active = _at_last_checkpoint(folder)
         if start <= version:
             return [str(folder / path) for path in _left_by(log_entries(folder, start, version), active)]
-    except (OSError, ValueError, KeyError, pa.ArrowException):
-        pass
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise_refusal(error)
     return files(folder, open_version(folder, version))
 
 

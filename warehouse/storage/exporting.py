@@ -9,6 +9,7 @@ from warehouse.storage.history import CommitHistory
 from warehouse.storage.snapshot import Snapshot, create_view, listed
 from warehouse.storage.spilling import batches, bounded
 from warehouse.storage.writing import append_ingests
+from warehouse.support.errors import raise_refusal
 from warehouse.vocabulary.schema import TABLES, Table
 
 _ORPHAN = 'SELECT 1 FROM "{part}" ANTI JOIN "{whole}" USING ("{key}") LIMIT 1'
@@ -38,6 +39,7 @@ def fill(copy: Path, snapshot: Snapshot, history: CommitHistory) -> None:
                         delta.admit_orphans(exported)
                 versions[name] = exported.version()
     except duckdb.Error as error:
+        raise_refusal(error)
         raise snapshot.damaged(error) from error
     append_ingests(copy, history.with_only_newest_content(versions))
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 from warehouse.storage import delta
+from warehouse.support.errors import raise_refusal
 from warehouse.support.files import sync_directory, write_bytes
 
 FOLDER = "commits"
@@ -151,12 +152,16 @@ def versions(warehouse: Path) -> list[int]:
 
 
 def newest(warehouse: Path) -> Manifest | None:
-    """The last readable manifest; files of later, lost ones are listed again by the next commit."""
+    """The last readable manifest; files of later, lost ones are listed again by the next commit.
+
+    Raises:
+        SystemRefusal: the system does not let us read one.
+    """
     for version in reversed(versions(warehouse)):
         try:
             return Manifest.read(path_of(warehouse, version))
-        except (OSError, ValueError):
-            continue
+        except (OSError, ValueError) as error:
+            raise_refusal(error)
     return None
 
 

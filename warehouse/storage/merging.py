@@ -30,7 +30,7 @@ from warehouse.storage.rows import Difference, refuse_broken
 from warehouse.storage.snapshot import Snapshot, create_view, listed
 from warehouse.storage.spilling import StoredRows, bounded
 from warehouse.storage.writing import Commit, apply
-from warehouse.support.errors import RefusedRows, UnusableWarehouse, one_line
+from warehouse.support.errors import RefusedRows, UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.files import scratch_folder
 from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
@@ -112,6 +112,7 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
             orphaned = _orphaned(connection, ours, theirs)
             return apply(history, differences, orphaned, source="merge", location=location, started=started)
     except duckdb.Error as error:
+        raise_refusal(error)
         raise UnusableWarehouse(f"{theirs.path} cannot be merged: {one_line(error)}") from error
 
 

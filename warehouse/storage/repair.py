@@ -14,7 +14,6 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-from deltalake.exceptions import DeltaError
 
 from warehouse.storage import delta, manifests, ordered_files
 from warehouse.storage.history import CommitHistory
@@ -22,7 +21,7 @@ from warehouse.storage.manifests import FileSum, Manifest
 from warehouse.storage.snapshot import create_view, listed
 from warehouse.storage.verification import QUARANTINE, Finding, expected, is_checkpoint, read_chain, verify
 from warehouse.storage.writing import append_ingests
-from warehouse.support.errors import UnusableWarehouse, one_line
+from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.files import write_bytes
 from warehouse.vocabulary.schema import TABLES, Table
 
@@ -75,7 +74,8 @@ def repair(warehouse: Path) -> Repair:
         mended += _cut_log(warehouse, "ingests", chain[-1].tables["ingests"])
     try:
         history = CommitHistory.read(warehouse)
-    except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+    except Exception as error:
+        raise_refusal(error)
         raise UnusableWarehouse(
             f"the record of commits of {warehouse} can't be repaired: {one_line(error)}"
         ) from error
@@ -134,7 +134,8 @@ def _cut_log(warehouse: Path, table: str, committed: int) -> list[str]:
     for version in range(committed + 1, max(later, default=committed) + 1):
         try:
             list(delta.log_entries(folder, version - 1, version))
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            raise_refusal(error)
             cut = [delta.log_entry_path(folder, entry) for entry in later if entry >= version]
             for path in cut:
                 path.unlink()

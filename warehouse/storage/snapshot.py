@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.storage import delta
-from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line
+from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line, raise_refusal
 from warehouse.vocabulary.schema import TABLES, Table
 
 _SQL_TYPES = {
@@ -26,6 +26,13 @@ _SQL_TYPES = {
     pa.bool_(): "BOOLEAN",
     pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
 }
+
+_PLAIN_TYPES = {
+    "boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger",
+    "ubigint", "float", "double", "decimal", "varchar", "enum", "uuid", "date", "time", "timestamp",
+    "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone", "sqlnull",
+}  # fmt: skip
+_ROWS_AT_ONCE = 2**16
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 
@@ -41,24 +48,56 @@ class Snapshot:
         self.versions = dict(versions)
         self._ingests = ingests
 
-    def query(self, sql: str, parameters: Parameters = None, seconds: float | None = None) -> pa.Table:
+    def query(self, sql: str, parameters: Parameters = None) -> pa.Table:
         """Rows of one SELECT statement; `parameters` fill its placeholders.
 
-        Raises `Failed` where it takes longer than `seconds`, and `BadInput` for a file that is lost or
-        damaged, and for anything but one valid SELECT: also an EXPLAIN ANALYZE or a PIVOT without IN could
-        carry a COPY, which may overwrite the very files that the connection is allowed to read.
+        Raises `BadInput` for a file that is lost or damaged, and for anything but one valid SELECT: also an
+        EXPLAIN ANALYZE or a PIVOT without IN could carry a COPY, which may overwrite the very files that the
+        connection is allowed to read.
         """
-        try:
-            statements = duckdb.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise BadOption("the query must be one SELECT statement (PIVOT needs its IN list)")
+        with self._explained():
+            _refuse_all_but_select(sql)
             # A cursor of its own per query: the connection may be used by several threads.
-            cursor = self._connection.cursor()
-            with _interrupted(cursor, seconds):
-                return cursor.sql(sql, params=parameters or None).to_arrow_table()
+            return self._connection.cursor().sql(sql, params=parameters or None).to_arrow_table()
+
+    def limited_query(self, sql: str, *, seconds: float | None, memory: int) -> pa.Table:
+        """Rows of one SELECT statement, where values of types that Python lacks are texts.
+
+        Args:
+            seconds: the longest that it may take; None = no limit.
+            memory: bytes that DuckDB may take, and bytes that the rows may take.
+
+        Raises as `query`, and `Failed` where it takes longer or more.
+        """
+        too_much = (
+            f"the query needs more than {memory / 2**20:,.0f} MiB; select less, or raise --memory-limit"
+        )
+        try:
+            with self._explained(), self._connect(memory) as connection, _interrupted(connection, seconds):
+                _refuse_all_but_select(sql)
+                batches, size = [], 0
+                reader = _with_texts(connection, sql).to_arrow_reader(_ROWS_AT_ONCE)
+                for batch in reader:
+                    batches.append(batch)
+                    size += batch.nbytes
+                    if size > memory:
+                        raise Failed(too_much)
+                return pa.Table.from_batches(batches, reader.schema)
         except duckdb.InterruptException as error:
             raise Failed(f"the query was stopped after {seconds:g} s") from error
-        except duckdb.Error as error:
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
+            raise Failed(too_much) from error
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn DuckDB's errors into ours, but for those of an interrupt and of memory."""
+        try:
+            yield
+        except (duckdb.Error, OSError) as raised:
+            error = _of_reader(raised) if isinstance(raised, OSError) else raised
+            if isinstance(error, duckdb.InterruptException | duckdb.OutOfMemoryException):
+                raise error from raised
+            raise_refusal(error)
             if _is_about_files(error):
                 raise self.damaged(error) from error
             raise BadOption(f"the query cannot be run: {_summary(error)}") from error
@@ -101,7 +140,14 @@ class Snapshot:
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
+        return self._connect(None)
+
+    def _connect(self, memory: int | None) -> duckdb.DuckDBPyConnection:
+        """A connection that can read the tables and nothing else, with so many bytes of memory."""
         connection = duckdb.connect()
+        if memory is not None:
+            connection.execute(f"SET memory_limit = '{memory / 2**20:.0f}MiB'")
+            connection.execute("SET max_temp_directory_size = '0KiB'")  # it would be made where we are
         allowed: list[str] = []
         connection.from_arrow(self._ingests).create("ingests")
         for name, table in TABLES.items():
@@ -110,6 +156,45 @@ class Snapshot:
                 allowed += files + create_view(connection, table, files)
         _lock_down(connection, allowed)
         return connection
+
+
+def _refuse_all_but_select(sql: str) -> None:
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise BadOption("the query must be one SELECT statement (PIVOT needs its IN list)")
+
+
+def _with_texts(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelation:
+    """A query whose columns of types that Python lacks are texts, as DuckDB writes them."""
+    rows = connection.sql(sql)
+    if all(map(_is_plain, rows.types)):
+        return rows
+    connection.execute(f"CREATE TEMP VIEW _typed AS {sql}")
+    columns = (
+        f"{f'#{n}' if _is_plain(kind) else f'CAST(#{n} AS VARCHAR)'} AS " + listed([name.replace('"', '""')])
+        for n, (name, kind) in enumerate(zip(rows.columns, rows.types, strict=True), 1)
+    )
+    return connection.sql(f"SELECT {', '.join(columns)} FROM _typed")
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether values of a type of DuckDB are values of Python, too."""
+    if kind.id in ("list", "array", "struct"):
+        return all(_is_plain(child) for name, child in kind.children if name != "size")
+    return kind.id in _PLAIN_TYPES
+
+
+def _of_reader(error: OSError) -> Exception:
+    """DuckDB's error of a reader of batches, which Arrow raises as its own; `error` where it is no such."""
+    kinds = {
+        "INTERRUPT Error": duckdb.InterruptException,
+        "Out of Memory Error": duckdb.OutOfMemoryException,
+        "IO Error": duckdb.IOException,
+        "INTERNAL Error": duckdb.InternalException,
+        "Invalid Input Error": duckdb.InvalidInputException,
+    }
+    kind = next((kind for word, kind in kinds.items() if str(error).startswith(word)), None)
+    return error if kind is None else kind(str(error))
 
 
 @contextmanager
@@ -167,7 +252,7 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> Non
     connection.execute("SET lock_configuration = true")
 
 
-def _is_about_files(error: duckdb.Error) -> bool:
+def _is_about_files(error: Exception) -> bool:
     """Whether an error comes from reading files rather than from the query."""
     if isinstance(error, duckdb.InvalidInputException):
         message = str(error)

@@ -7,22 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake.exceptions import DeltaError
 
 from warehouse.storage import delta, manifests
 from warehouse.storage.history import CommitHistory
 from warehouse.storage.manifests import FileSum, Manifest
-from warehouse.support.errors import UnusableWarehouse, one_line
+from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
+from warehouse.support.locks import HOLDER, LOCK
 from warehouse.vocabulary.schema import TABLES
 
 MODELS = "models"
 """Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
 QUARANTINE = "damaged"
 """Folder for files that a repair could not restore."""
-WRITING = ".writing"
-"""File that marks a writer at work (`warehouse.storage.crash_cleanup`)."""
 _OF_JOBS = {"jobs", "journals"}
 """Folders with the state of jobs."""
 
@@ -86,6 +83,7 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
 
     Raises:
         BadInput: there is no warehouse.
+        SystemRefusal: the system does not let us read a file.
     """
     begun = time.perf_counter()
     if not ((warehouse / "ingests").is_dir() or (warehouse / manifests.FOLDER).is_dir()):
@@ -148,7 +146,8 @@ def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
         name = path.relative_to(warehouse).as_posix()
         try:
             manifest = Manifest.read(path)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            raise_refusal(error)
             findings.append(Finding("manifest", name, "the manifest is damaged", version))
             continue
         if manifest.version != version:
@@ -167,7 +166,8 @@ def _compare(path: Path, wanted: FileSum, deep: bool) -> Literal["missing", "cha
         return None if path.stat().st_size == wanted.size else "changed"
     except FileNotFoundError:
         return "missing"
-    except OSError:
+    except OSError as error:
+        raise_refusal(error)
         return "changed"
 
 
@@ -176,7 +176,8 @@ def _records(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
     try:
         history = CommitHistory.read(warehouse)
         ids = ["", *history.ingests["ingest"].to_pylist()]  # an id may be no text any more
-    except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+    except Exception as error:  # noqa: BLE001 (whatever libraries make of a damaged file)
+        raise_refusal(error)
         yield Finding("unreadable", "ingests", f"the record of commits can't be read: {one_line(error)}")
         return
     for manifest in chain:
@@ -204,13 +205,14 @@ def _logs(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
             elif version > listed:
                 try:
                     list(delta.log_entries(folder, version - 1, version))
-                except (OSError, ValueError):
+                except (OSError, ValueError) as error:
+                    raise_refusal(error)
                     yield Finding("unreadable", name, "the entry of the log can't be read")
 
 
 def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding]:
     """Files that no manifest lists, except those named by logs of commits without a manifest."""
-    known = {".lock", WRITING, *_named_by_logs(warehouse)}
+    known = {LOCK, HOLDER, *_named_by_logs(warehouse)}
     for folder, folders, names in os.walk(warehouse):
         place = Path(folder)
         if place == warehouse:
@@ -232,7 +234,8 @@ def _named_by_logs(warehouse: Path) -> Iterator[str]:
         for version in delta.log_versions(folder):
             try:
                 entries = list(delta.log_entries(folder, version - 1, version))
-            except (OSError, ValueError):
+            except (OSError, ValueError) as error:
+                raise_refusal(error)
                 continue
             yield from (f"{table}/{path}" for entry in entries for path in entry.added)
 
@@ -257,7 +260,8 @@ def _is_replaced(path: Path, listed: Mapping[str, FileSum]) -> bool:
 def _is_readable(path: Path) -> bool:
     try:
         pq.read_table(path, partitioning=None)
-    except (OSError, ValueError, pa.ArrowException):
+    except Exception as error:  # noqa: BLE001 (whatever Arrow makes of a damaged file)
+        raise_refusal(error)
         return False
     return True
 

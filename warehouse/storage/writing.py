@@ -19,7 +19,7 @@ from warehouse.storage.rows import Difference, compare
 from warehouse.storage.snapshot import listed
 from warehouse.storage.spilling import StoredRows
 from warehouse.storage.verification import refuse_damaged
-from warehouse.support.errors import UnusableWarehouse, Unwritable
+from warehouse.support.errors import BadInput, UnusableWarehouse
 from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
 
 logger = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
         covered = manifests.covered(previous, "ingests")
         parts.append(manifests.written(path, "ingests", covered, table.version()))
         manifests.manifest(newest["version"], newest["ingest"], previous, parts).write(path)
-    except (Unwritable, OSError, ValueError) as error:
+    except (BadInput, OSError, ValueError) as error:
         logger.warning("version %d is written, but its checksums are not: %s", newest["version"], error)
 
 

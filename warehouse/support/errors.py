@@ -1,5 +1,6 @@
 """Errors by what the caller can do next, and the text of other libraries' errors in one line."""
 
+import errno
 import os
 import re
 
@@ -59,6 +60,10 @@ class Unwritable(BadInput):
     """A file or folder that can't be written: the disk is full or read-only, or permission is missing."""
 
 
+class SystemRefusal(BadInput):
+    """The system refuses, which says nothing about the content of files: too many are open, no permission."""
+
+
 class RefusedRows(BadInput):
     """Rows that contradict each other, the warehouse, or their table."""
 
@@ -74,11 +79,47 @@ class Failed(HeadstartError):
     """
 
 
-def reason_of(error: Exception) -> str:
+_REFUSALS = (
+    errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM,
+    errno.EROFS,
+)  # fmt: skip
+_TOO_MANY_FILES = "too many open files: raise the limit with `ulimit -n`"
+
+
+def reason_of(error: BaseException) -> str:
     """The operating system's message in an error of a library, else the error's own text; one line."""
-    number = re.search(r"\(os error (\d+)\)", str(error))  # as Rust's libraries tell it
-    code = int(number[1]) if number else getattr(error, "errno", None)
+    code = _code_of(error)
+    if code in (errno.EMFILE, errno.ENFILE):
+        return _TOO_MANY_FILES
     return os.strerror(code) if code else one_line(error)
+
+
+def raise_refusal(error: BaseException) -> None:
+    """Raise `SystemRefusal` where a library's error is one of the system, and not about a damaged file."""
+    code = _code_of(error)
+    if isinstance(error, MemoryError) or code in _REFUSALS:
+        name = getattr(error, "filename", None)
+        reason = os.strerror(errno.ENOMEM) if isinstance(error, MemoryError) else reason_of(error)
+        raise SystemRefusal(f"{name}: {reason}" if name else reason) from error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library in Rust gave up; `except Exception` does not catch that."""
+    return type(error).__name__ == "PanicException"
+
+
+def _code_of(error: BaseException) -> int | None:
+    """The number of the system's error that a library's error tells of; None where there is none."""
+    code = getattr(error, "errno", None)
+    if code:
+        return int(code)
+    text = str(error)
+    # As Rust's libraries, their panics, and Arrow tell it.
+    number = re.search(r"(?:\(os error |Os { code: |\[errno )(\d+)", text)
+    if number:
+        return int(number[1])
+    # DuckDB has the system's words.
+    return next((code for code in _REFUSALS if re.search(rf": {os.strerror(code)}\b", text)), None)
 
 
 def one_line(text: object) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from warehouse.support.arrays import Floats
+from warehouse.support.errors import raise_refusal
 from warehouse.support.files import crc32, write_bytes
 
 UNKNOWN = "unknown"
@@ -51,6 +52,9 @@ class KeptPredictions:
 
         Args:
             checksum: of their file, or `UNKNOWN`.
+
+        Raises:
+            SystemRefusal: the system does not let us read them.
         """
         path = self._path(name)
         if checksum == UNKNOWN and not path.exists():
@@ -61,7 +65,7 @@ class KeptPredictions:
                 # Mapped, since an array that says it is larger than its file is refused then.
                 found = np.array(np.load(path, mmap_mode="r", allow_pickle=False))
         except Exception as error:  # noqa: BLE001 (whatever NumPy makes of a damaged file)
-            logger.debug("%s", error)
+            raise_refusal(error)
         if found is None:
             logger.warning("%s is lost or damaged, and left out", path)
         return found

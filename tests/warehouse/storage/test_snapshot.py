@@ -109,5 +109,23 @@ def test_no_query_writes_or_reads_anything_but_the_warehouse(warehouse: Warehous
 def test_a_query_that_takes_too_long_is_stopped(warehouse: Warehouse) -> None:
     endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
     with pytest.raises(Failed, match=r"the query was stopped after 0.2 s"):
-        warehouse.arrow(endless, seconds=0.2)
-    assert warehouse.arrow("SELECT 1 AS one", seconds=60)["one"].to_pylist() == [1]
+        warehouse.limited_query(endless, seconds=0.2, memory=2**30)
+    (one,) = warehouse.limited_query("SELECT 1 AS one", seconds=60, memory=2**30)["one"].to_pylist()
+    assert one == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT range FROM range(1000000000)", "SELECT list(range) FROM range(1000000000)"],
+    ids=["many rows", "much work"],
+)
+def test_a_query_that_needs_too_much_memory_is_stopped(warehouse: Warehouse, query: str) -> None:
+    with pytest.raises(
+        Failed, match=r"the query needs more than 32 MiB; select less, or raise --memory-limit"
+    ):
+        warehouse.limited_query(query, seconds=60, memory=2**25)
+
+
+def test_a_huge_result_is_stopped_when_its_time_is_over(warehouse: Warehouse) -> None:
+    with pytest.raises(Failed, match=r"the query was stopped after 0.2 s"):
+        warehouse.limited_query("SELECT range FROM range(10000000000)", seconds=0.2, memory=2**40)

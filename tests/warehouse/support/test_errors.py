@@ -1,13 +1,22 @@
 """Errors: their exit codes, and others' messages in one line."""
 
+import errno
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from warehouse.support import errors
-from warehouse.support.errors import BadInput, Failed, HeadstartError, one_line
+from warehouse.support.errors import (
+    BadInput,
+    Failed,
+    HeadstartError,
+    SystemRefusal,
+    one_line,
+    raise_refusal,
+)
 
 
 def kinds_of(error: type[HeadstartError]) -> Iterator[type[HeadstartError]]:
@@ -35,6 +44,35 @@ def test_bad_input_of_every_kind_ends_a_command_with_2_and_failed_work_with_1() 
 )
 def test_the_message_of_a_library_becomes_one_line(text: object, expected: str) -> None:
     assert one_line(text) == expected
+
+
+@each(
+    "error",
+    [
+        OSError(errno.EMFILE, "Too many open files"),
+        OSError("Generic error: Too many open files (os error 24)"),  # deltalake
+        OSError("Failed to open local file 'x'. Detail: [errno 24] Too many open files"),  # Arrow
+        RuntimeError(
+            'failed to create UnixStream: Os { code: 24, message: "Too many open files" }'
+        ),  # a panic
+        RuntimeError('IO Error: Cannot open file "x": Too many open files'),  # DuckDB
+        OSError(errno.ENOSPC, "No space left on device"),
+        PermissionError(errno.EACCES, "Permission denied", "x"),
+        MemoryError(),
+    ],
+)
+def test_what_the_system_refuses_is_no_damage(error: Exception) -> None:
+    with pytest.raises(SystemRefusal) as refusal:
+        raise_refusal(error)
+    if "Too many" in str(error):
+        assert str(refusal.value) == "too many open files: raise the limit with `ulimit -n`"
+
+
+@each(
+    "error", [OSError(errno.EIO, "Input/output error"), FileNotFoundError(errno.ENOENT, "x"), ValueError("x")]
+)
+def test_what_else_is_wrong_with_a_file_may_be_damage(error: Exception) -> None:
+    raise_refusal(error)
 
 
 @given(text=st.text())

@@ -1,0 +1,96 @@
+"""Locks of folders that one process writes at a time, and who holds them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from warehouse.support.errors import BadOption, Failed
+from warehouse.support.text import parse_duration, printable
+
+WAIT = "HEADSTART_WAIT"
+"""Variable of the environment: how long to wait for a lock; the option `--wait` sets it."""
+LOCK = ".lock"
+"""File in a folder whose lock is held."""
+HOLDER = ".writing"
+"""File beside it that says who holds the lock; it stays where a process was killed."""
+_USUAL_WAIT = "10m"  # a commit takes one or two seconds
+_SILENT = 2.0
+"""Seconds of waiting before a line says for whom."""
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the only right to write below `folder`; after 2 s of waiting a warning says who holds it.
+
+    Raises:
+        Failed: another process held it for as long as the variable `WAIT` says.
+        OSError: the lock can't be written.
+    """
+    lock = FileLock(folder / LOCK)
+    longest, begun = _longest_wait(), time.monotonic()
+    try:
+        lock.acquire(timeout=min(longest, _SILENT))
+    except Timeout:
+        if longest > _SILENT:
+            logger.warning("waiting for %s, which is writing to %s", holder_of(folder), folder)
+        try:
+            lock.acquire(timeout=max(longest - _SILENT, 0.0))
+        except Timeout as error:
+            raise Failed(
+                f"{holder_of(folder)} is writing to {folder}: given up after"
+                f" {time.monotonic() - begun:.0f} s; try again later, or wait longer (--wait)"
+            ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def introduce(folder: Path) -> None:
+    """Have others that wait for the lock of `folder` know who we are; the caller holds it."""
+    program = Path(sys.argv[0])
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    command = [name, *(word for word in sys.argv[1:2] if not word.startswith("-"))]
+    us = {
+        "process": os.getpid(),
+        "host": platform.node(),
+        "command": " ".join(command),
+        "since": datetime.now(UTC).isoformat(sep=" ", timespec="seconds"),
+    }
+    (folder / HOLDER).write_text(json.dumps(us))
+
+
+def holder_of(folder: Path) -> str:
+    """Who holds the lock of `folder`, in words; "another process" where that is not known."""
+    import psutil
+
+    try:
+        them = json.loads((folder / HOLDER).read_text())
+        is_here = them["host"] == platform.node()
+        if is_here and not psutil.pid_exists(them["process"]):  # it was killed, and another one is at work
+            return "another process"
+        where = "" if is_here else f" on {them['host']}"
+        return printable(f"process {them['process']}{where} ({them['command']}, since {them['since']})")
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return "another process"
+
+
+def _longest_wait() -> float:
+    text = os.environ.get(WAIT) or _USUAL_WAIT
+    try:
+        return 0.0 if text == "0" else parse_duration(text)
+    except BadOption as error:
+        raise BadOption(f"{WAIT}: {error}") from None
