@@ -338,26 +338,31 @@ def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]
     known = warehouse.sql(
         "SELECT task, dataset FROM tasks WHERE list_contains($tasks, task)", {"tasks": tasks}
     )
-    stand_ins = {
-        task: task.replace("openml:", "openml-task:").replace(OF_DATASET, "openml:") for task in tasks
-    }
+    stand_ins = {task: _stand_in(task) for task in tasks}
     return stand_ins | dict(zip(known["task"], known["dataset"], strict=True))
+
+
+def _stand_in(task: str) -> str:
+    """Key of the dataset of a task, where the task's name is all that is known."""
+    return task.replace("openml:", "openml-task:").replace(OF_DATASET, "openml:")
 
 
 def _new_tasks(
     warehouse: Warehouse, datasets: Mapping[str, str], task_types: Mapping[str, str]
 ) -> dict[str, pd.DataFrame]:
-    """Rows for tasks, and their datasets, of which the id and the task type are known."""
+    """Rows for tasks, and stand-ins for their datasets, of which the id and the task type are known."""
     known = set(warehouse.sql("SELECT task FROM tasks")["task"])
     new = {task: dataset for task, dataset in datasets.items() if task not in known}
-    names = [
-        f"OpenML dataset {task.removeprefix(OF_DATASET)}"
+    described = set(warehouse.sql("SELECT dataset FROM datasets")["dataset"])
+    names = {
+        dataset: f"OpenML dataset {task.removeprefix(OF_DATASET)}"
         if task.startswith(OF_DATASET)
         else f"dataset of OpenML task {task.removeprefix('openml:')}"
-        for task in new
-    ]
+        for task, dataset in datasets.items()
+        if dataset not in described and dataset == _stand_in(task)
+    }
     return {
-        "datasets": pd.DataFrame({"dataset": list(new.values()), "name": names}),
+        "datasets": pd.DataFrame({"dataset": list(names), "name": list(names.values())}),
         "tasks": pd.DataFrame(
             {
                 "task": list(new),

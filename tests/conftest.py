@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.commands import Ended, Run
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.warehouse.worlds import Templates
+
+# Tests draw the same examples each time; those of `--hypothesis-profile search` are new.
+settings.register_profile("search", derandomize=False, database=None, print_blob=True)
+settings.register_profile("same", settings.get_profile("search"), derandomize=True)
+settings.load_profile("same")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"

@@ -283,7 +283,8 @@ def repair(
     for table, rows in done.recovered.items():
         held = sum(one.rows for one in done.damaged if one.table == table)
         print(
-            f"{table}: {rows:,} of these {held:,} rows came from older files; ingest the missing rows again"
+            f"{table}: {rows:,} of these {held:,} rows came from older files; ingest the missing rows again,"
+            " from OpenML with --refresh"
         )
     left = [finding for finding in done.findings if finding.is_damage]
     _print_findings(left)

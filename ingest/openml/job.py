@@ -161,6 +161,7 @@ class _Job:
         # A selection that is refused is no job: partitions come before the journal.
         parts = partitions(self._selection, self._connection)
         self._records.begin(self._content, refresh=self._refresh)
+        self._store.put_lost_parents()
         for filters in parts:
             self._ingest_partition(filters)
         self._answers.forget_all()

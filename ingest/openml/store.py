@@ -38,6 +38,21 @@ _OF_TASKS = """
       AND ($uploaders IS NULL OR list_contains($uploaders, r.uploader))
   )
 """
+# Runs without a row that they refer to, as a repair may leave them; one a task and flow, or lost setup.
+_ORPHANS = """
+WITH orphans AS (
+  SELECT r.run, r.task, r.setup, t.dataset, s.setup IS NULL AS without_setup
+  FROM runs r LEFT JOIN tasks t USING (task) LEFT JOIN setups s USING (setup)
+  WHERE starts_with(r.run, 'openml:') AND (
+    t.task IS NULL OR s.setup IS NULL
+    OR t.dataset NOT IN (SELECT dataset FROM datasets) OR s.flow NOT IN (SELECT flow FROM flows)
+  )
+)
+SELECT task AS task_id, flow AS flow_id, any_value(dataset) AS data_id, any_value(setup) AS setup_id
+FROM orphans JOIN evaluations USING (run)
+GROUP BY task, flow, CASE WHEN without_setup THEN setup END
+ORDER BY ALL
+"""
 
 
 @dataclass
@@ -133,6 +148,19 @@ class BatchStore:
         """Store runs that ended with an error."""
         if batch.rows:
             self._write(batch, failed_run_tables)
+
+    def put_lost_parents(self) -> None:
+        """Store again the tasks, datasets, flows and setups of runs that a repair has lost."""
+        if self._warehouse.arrow("SELECT 1 FROM ingests WHERE source = 'repair' LIMIT 1").num_rows:
+            rows = self._warehouse.arrow(_ORPHANS).to_pylist()
+            numbers = [
+                {name: key.removeprefix("openml:") for name, key in row.items() if key is not None}
+                for row in rows
+            ]
+            batch = Batch(rows=numbers)
+            if rows:
+                self._write(batch, lambda _: {})
+            self.forget(batch)
 
     def forget(self, batch: Batch) -> None:
         """Drop the answers that led to a batch: they are in the warehouse."""

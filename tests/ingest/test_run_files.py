@@ -13,7 +13,7 @@ import pytest
 from ingest.parameter_names import plain_parameter_name
 from ingest.run_files import flow_key, ingest_run_file, read_run_file
 from tests.cases import each
-from tests.warehouse.worlds import Templates
+from tests.warehouse.worlds import Templates, lose_rows
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -464,6 +464,18 @@ def test_known_tasks_and_flows_are_not_overwritten(warehouse: Warehouse, tmp_pat
     runs = warehouse.run_table("forest", ACCURACY).runs
     assert runs["dataset"].tolist() == ["openml:31", "openml:31", "openml-task:6"]
     assert warehouse.metafeatures().loc["openml:31", "NumberOfClasses"] == 2
+
+
+def test_a_repaired_warehouse_gets_its_lost_datasets_back(warehouse: Warehouse, tmp_path: Path) -> None:
+    ingest_run_file(warehouse, write(tmp_path, CSV), "6969")
+    datasets = warehouse.sql("SELECT * EXCLUDE (ingest) FROM datasets ORDER BY dataset")
+    lose_rows(warehouse, "datasets")
+    repaired = Warehouse.open(warehouse.path)
+    assert repaired.sql("SELECT * FROM datasets").empty
+    ingest_run_file(repaired, write(tmp_path, CSV), "6969")
+    pd.testing.assert_frame_equal(
+        repaired.sql("SELECT * EXCLUDE (ingest) FROM datasets ORDER BY dataset"), datasets
+    )
 
 
 def test_tasks_that_another_writer_brought_in_meanwhile_are_not_overwritten(

@@ -118,6 +118,13 @@ def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) ->
         patch.setattr(f"warehouse.{module}.TABLES", tables)
 
 
+def lose_rows(warehouse: Warehouse, table: str) -> None:
+    """Damage the files of a table, and repair the warehouse, which loses their rows."""
+    for file in (warehouse.path / table).glob("*.parquet"):
+        file.write_bytes(file.read_bytes()[:-1] + b"x")
+    Warehouse.repair(warehouse.path)
+
+
 def values(warehouse: Warehouse) -> list[float]:
     """Values of all evaluations, in the order of runs."""
     return warehouse.sql("SELECT value FROM evaluations ORDER BY run, measure")["value"].tolist()

@@ -15,6 +15,7 @@ from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, content, evaluations, expected, ingest
 from tests.openml_server import KINDS, Faults, OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
+from tests.warehouse.worlds import lose_rows
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
 
@@ -54,6 +55,22 @@ def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) 
         ingest(warehouse, server, replace(JUST_ACCURACY, failures=True))
     (state,) = job_states(warehouse.path)
     assert [what for what, why in state.skipped if "unreadable" in why] == ["row 0 of the listing of runs"]
+
+
+@pytest.mark.parametrize("table", ["datasets", "tasks", "flows", "setups"])
+def test_what_a_repair_has_lost_comes_back_with_the_same_job(
+    warehouse: Warehouse, world: World, table: str
+) -> None:
+    with OpenMLServer(world, page_limit=10) as server:
+        ingest(warehouse, server)
+        before = content(warehouse)[table]
+        lose_rows(warehouse, table)
+        repaired = Warehouse.open(warehouse.path)
+        assert content(repaired)[table] == []
+        ingest(repaired, server)
+        assert content(repaired)[table] == before
+        ingest(repaired, server)
+        assert not server.count("data/list") + server.count("task/list") + server.count("setup/list")
 
 
 # ---- selections ----------------------------------------------------------------------------------
