@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ingest.openml.documents import (
+from ingest.openml.api.documents import (
     UnreadableError,
     read_error,
     read_evaluations,

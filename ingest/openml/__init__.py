@@ -1,15 +1,14 @@
 """Runs from OpenML, or from another server with its API.
 
-`job` puts the parts together: a `selection` says which runs, a `sweep` decides what to ask for, `answers`
-keeps what came until it is in the warehouse, `documents` reads it, `tables` makes rows of it, `store` commits
-them with their parents, and `records` notes the progress.
+`job` puts the parts together: a `selection` says which runs, a `sweep` decides what to ask for, `api` asks
+the server and reads its documents, `answers` keeps what came until it is in the warehouse, `tables` makes
+rows of it, `store` commits them with their parents, and `records` notes the progress.
 """
 
 from collections.abc import Mapping
 
 from warehouse.vocabulary.task_types import TaskName
 
-DEFAULT_SERVER = "https://www.openml.org/api/v1"
 MEASURES: Mapping[TaskName, tuple[str, ...]] = {
     "classification": (
         "predictive_accuracy",

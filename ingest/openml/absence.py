@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import parse, read_evaluations, rows_in
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import parse, read_evaluations, rows_in
 from ingest.openml.selection import Selection
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.task_types import TASK_TYPES

@@ -15,8 +15,8 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ingest.keys import digest
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import UnreadableError
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import UnreadableError
 from warehouse.support.files import write_bytes
 
 T = TypeVar("T")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from ingest.openml import DEFAULT_SERVER, MEASURES
+from ingest.openml import MEASURES
+from ingest.openml.api import DEFAULT_SERVER
 from warehouse.options import WaitOption, WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
@@ -21,7 +22,7 @@ from warehouse.vocabulary.measures import known_name
 from warehouse.vocabulary.task_types import TaskName
 
 if TYPE_CHECKING:
-    from ingest.openml.connection import Connection
+    from ingest.openml.api.connection import Connection
     from ingest.openml.job import JobProgress
     from ingest.openml.selection import Selection
     from ingest.openml.status import JobState
@@ -148,7 +149,7 @@ def openml(selected: SelectionOptions, requests: RequestOptions, results: Result
     from warehouse.support.imports import spare_pandas
 
     spare_pandas()
-    from ingest.openml.connection import Connection
+    from ingest.openml.api.connection import Connection
     from ingest.openml.job import ingest_openml
     from warehouse.store import Warehouse
 
@@ -210,12 +211,14 @@ def openml_data(
 
     Example: ingest openml-data --datasets 31,61 --warehouse DIR
     """
+    from ingest.openml.api.published import open_connection
     from ingest.openml.data import ingest_openml_data
     from warehouse.store import Warehouse
 
+    connection = open_connection(server)
     target = Warehouse.create(warehouse)
     with console.progress(quiet) as show:
-        done = ingest_openml_data(target, _numbers(datasets), server=server, report=show)
+        done = ingest_openml_data(target, _numbers(datasets), connection, report=show)
     for what, why in done.failed.items():
         print(f"dataset {what} was skipped: {why}", file=sys.stderr)
     print(

@@ -1,8 +1,7 @@
 """Datasets themselves: downloaded, and described by our own meta-features beside OpenML's qualities.
 
 Both have OpenML's names and definitions, so that a dataset of the warehouse and somebody's file are compared
-by the same extractor. One dataset at a time comes through the `openml` client, which keeps a copy on disk;
-its file is read as any other (`ingest.reading.tables`).
+by the same extractor.
 """
 
 from __future__ import annotations
@@ -11,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ingest.metafeatures import EXTRACTOR
-from ingest.openml import DEFAULT_SERVER
-from ingest.openml.connection import plain_address
+from ingest.openml.api.connection import Connection
+from ingest.openml.api.published import published_dataset
 from ingest.openml.tables import key
 from ingest.reading.datasets import load_dataset
+from ingest.reading.limits import DEFAULT_LIMITS
 from ingest.running.rows import description_tables
 from warehouse.store import Warehouse
-from warehouse.support.errors import Failed, HeadstartError
+from warehouse.support.errors import BadInput
 
 
 @dataclass
@@ -34,8 +34,8 @@ class Described:
 def ingest_openml_data(
     warehouse: Warehouse,
     datasets: Sequence[int],
+    connection: Connection,
     *,
-    server: str = DEFAULT_SERVER,
     report: Callable[[str], None] = lambda _: None,
 ) -> Described:
     """Download datasets and store their sizes, content hash and meta-features, each as soon as it is done.
@@ -43,13 +43,9 @@ def ingest_openml_data(
     A dataset that can't be read, or of which OpenML names no target or several, is passed over.
 
     Raises:
-        BadInput: the server's address is none, or the warehouse can't be written to.
+        BadInput: the warehouse can't be written to.
         Failed: the server can't be reached. What was described before is kept.
     """
-    import openml
-    from requests.exceptions import ConnectionError as NoConnectionError
-
-    openml.config.server = f"{plain_address(server)}/xml"
     done = Described()
     for position, number in enumerate(datasets, start=1):
         if _is_described(warehouse, number):
@@ -57,19 +53,16 @@ def ingest_openml_data(
             continue
         report(f"dataset {number}, {position} of {len(datasets)}")
         try:
-            dataset = load_dataset(key(number), numeric_target="keep", rare_classes="keep")
+            published = published_dataset(number, connection, DEFAULT_LIMITS.download_bytes)
+            dataset = load_dataset(published, numeric_target="keep", rare_classes="keep")
             tables = description_tables(dataset)
-        except HeadstartError as error:
-            if isinstance(error.__cause__, NoConnectionError):  # each further dataset would take seconds
-                raise Failed(f"{server} can't be reached; run the same command again later") from error
+        except BadInput as error:
             done.failed[number] = str(error)
             continue
         row = tables["datasets"]
-        published = warehouse.sql(
-            "SELECT data_version, status FROM datasets WHERE dataset = ?", [dataset.key]
-        )
-        tables["datasets"] = row.assign(**published.iloc[0]) if len(published) else row
-        warehouse.write(tables, source="openml data", location=server)
+        listed = warehouse.sql("SELECT data_version, status FROM datasets WHERE dataset = ?", [dataset.key])
+        tables["datasets"] = row.assign(**listed.iloc[0]) if len(listed) else row
+        warehouse.write(tables, source="openml data", location=connection.server)
         done.described.append(number)
     return done
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingest.flows import Flow, find_flow
-from ingest.openml.documents import is_number, parse
+from ingest.openml.api.documents import is_number, parse
 from ingest.openml.values import is_structure
 from ingest.parameter_names import is_tunable, plain_parameter_name
 from warehouse.vocabulary.parameters import Scale

@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 from ingest.keys import digest
 from ingest.openml.absence import why_nothing
 from ingest.openml.answers import Answers
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import UnreadableError, rows_in
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import UnreadableError, rows_in
 from ingest.openml.numbers import IdSet
 from ingest.openml.records import JobRecords, LeftOff
 from ingest.openml.selection import Selection, partitions

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ingest.openml.answers import Answers
-from ingest.openml.connection import ApiError
-from ingest.openml.documents import UnreadableError, read_qualities, read_tasks, rows_in
+from ingest.openml.api.connection import ApiError
+from ingest.openml.api.documents import UnreadableError, read_qualities, read_tasks, rows_in
 from ingest.openml.flows import FlowParameter, OpenMLFlow, read_flow, structure_of
 from ingest.openml.tables import (
     KnownFlow,

@@ -10,8 +10,8 @@ from itertools import product
 from typing import TypeVar
 
 from ingest.openml import MEASURES
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import UnreadableError, read_measures, read_suite, rows_in
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import UnreadableError, read_measures, read_suite, rows_in
 from warehouse.support.errors import BadInput, BadOption, Failed
 from warehouse.vocabulary.measures import canonical_measure, known_name
 

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.openml.answers import Answers
-from ingest.openml.connection import ApiError
-from ingest.openml.documents import Parameter, SetupValues, UnreadableError, read_setups
+from ingest.openml.api.connection import ApiError
+from ingest.openml.api.documents import Parameter, SetupValues, UnreadableError, read_setups
 from ingest.openml.numbers import IdSet
 from ingest.openml.parents import Parents
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position

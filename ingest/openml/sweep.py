@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingest.openml.answers import Answers
-from ingest.openml.connection import ApiError
-from ingest.openml.documents import Listing, UnreadableError, read_evaluations
+from ingest.openml.api.connection import ApiError
+from ingest.openml.api.documents import Listing, UnreadableError, read_evaluations
 from warehouse.support.errors import BadInput, Failed
 from warehouse.support.text import counted
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.keys import digest
-from ingest.openml.documents import Parameter, SetupValues, is_number
+from ingest.openml.api.documents import Parameter, SetupValues, is_number
 from ingest.openml.flows import FlowParameter, OpenMLFlow
 from ingest.openml.values import is_structure, typed
 from ingest.parameter_names import is_tunable, plain_parameter_name

@@ -28,6 +28,8 @@ class ReadingLimits:
     """Bytes of text for each byte of a Parquet file, which may hold one text for many rows."""
     unpacked_bytes: int = 256 * _MIB
     """Bytes in memory that any such file may take, however small it is."""
+    download_bytes: int = 512 * _MIB
+    """Bytes of a file that is downloaded from OpenML."""
 
     def check_columns(self, number: int) -> None:
         """Refuse a table with too many columns."""
@@ -87,6 +89,8 @@ class ReadingLimits:
         )
 
 
-NO_LIMITS = ReadingLimits(columns=sys.maxsize, line_bytes=sys.maxsize, unpacked_bytes=sys.maxsize)
+NO_LIMITS = ReadingLimits(
+    columns=sys.maxsize, line_bytes=sys.maxsize, unpacked_bytes=sys.maxsize, download_bytes=sys.maxsize
+)
 DEFAULT_LIMITS = NO_LIMITS if os.environ.get("HEADSTART_LIMITS") == "off" else ReadingLimits()
 """Limits that hold unless others are given; the environment may lift them."""

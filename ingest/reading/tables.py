@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from ingest.openml.api import PublishedDataset
 from ingest.reading.formats.arff import is_arff, read_arff
 from ingest.reading.formats.arrow import ARROW_MAGIC, read_arrow
 from ingest.reading.formats.delimited import read_delimited
@@ -21,7 +22,7 @@ from ingest.reading.formats.packing import is_excel
 from ingest.reading.formats.parquet import PARQUET_MAGIC, read_parquet, without_pandas_notes
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
-from warehouse.support.errors import Failed, UnknownName, UnreadableInput, one_line
+from warehouse.support.errors import UnknownName, UnreadableInput, one_line
 
 _BUILT_IN = ("breast_cancer", "digits", "iris", "wine")
 _SUFFIXES = re.compile(
@@ -74,10 +75,10 @@ def read_table(
     limits: ReadingLimits = DEFAULT_LIMITS,
     options: ReadingOptions = DETECTED,
 ) -> RawTable:
-    """Read a file (told by content, not by name), `openml:<id>`, `sklearn:<name>`, or a data frame.
+    """Read a file (told by content, not by name), a dataset of OpenML, `sklearn:<name>`, or a data frame.
 
-    Data frames are those of `frame_of`; their index is ignored, `limits` are of files alone, and `options`
-    of text files.
+    A dataset of OpenML is `openml:<id>`, or a `PublishedDataset` that was downloaded before. Data frames are
+    those of `frame_of`; their index is ignored. `limits` are of files, and `options` of text files.
 
     A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`; invisible characters in names go.
     Raises `BadInput` for what is no table of at least two columns and one row, `Failed` when OpenML cannot be
@@ -86,6 +87,8 @@ def read_table(
     source = frame_of(source)
     if isinstance(source, pd.DataFrame):
         raw = RawTable("frame", "data frame", source.reset_index(drop=True))
+    elif isinstance(source, PublishedDataset):
+        raw = _read_published(source, limits)
     elif not isinstance(source, str | Path):
         kind = type(source).__name__
         raise UnreadableInput(
@@ -171,28 +174,26 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 
 
 def _read_openml(source: str, limits: ReadingLimits) -> RawTable:
-    """The file of a dataset, which OpenML's client downloads and we read, without the columns to ignore."""
-    identifier = source.removeprefix("openml:")
-    if not identifier.isdecimal():
+    number = source.removeprefix("openml:")
+    if not re.fullmatch("[0-9]{1,18}", number):
         raise UnreadableInput(f"{quoted(source)}: expected openml:<dataset number>, such as openml:31")
-    import openml
+    from ingest.openml.api.published import open_connection, published_dataset
 
-    try:
-        dataset = openml.datasets.get_dataset(int(identifier), download_data=True)
-        file = Path(str(dataset.parquet_file or dataset.data_file))
-    except Exception as error:  # the client lets every kind of network and parser error through
-        raise Failed(f"cannot get {source} from OpenML ({one_line(error)[:200]})") from error
-    raw = _read_file(file, limits, DETECTED)
-    ignored = {*_names(dataset.row_id_attribute), *_names(dataset.ignore_attribute)}
+    return _read_published(published_dataset(int(number), open_connection(), limits.download_bytes), limits)
+
+
+def _read_published(dataset: PublishedDataset, limits: ReadingLimits) -> RawTable:
+    """The table of a dataset of OpenML, without the columns to ignore."""
+    raw = _read_file(dataset.file, limits, DETECTED)
+    ignored = _names(dataset.ignored)
     frame = raw.frame.drop(columns=[name for name in raw.frame.columns if name in ignored])
-    target = dataset.default_target_attribute
-    return replace(raw, name=dataset.name, source=source, frame=frame, target=target)
+    source = f"openml:{dataset.number}"
+    return replace(raw, name=dataset.name, source=source, frame=frame, target=dataset.target)
 
 
-def _names(attributes: str | Sequence[str] | None) -> list[str]:
-    """Names of OpenML's attributes, of which several are a list or separated by commas."""
-    given = [attributes] if isinstance(attributes, str) else [*(attributes or ())]
-    return [*given, *(name.strip() for several in given for name in several.split(","))]
+def _names(attributes: Sequence[str]) -> set[str]:
+    """Names of OpenML's attributes, each of which may be several between commas."""
+    return {*attributes, *(name.strip() for several in attributes for name in several.split(","))}
 
 
 def _read_built_in(source: str) -> RawTable:

@@ -94,7 +94,10 @@ class Answers:
         content = self.arff(row.did)
         md5 = None if content is None else hashlib.md5(content, usedforsecurity=False).hexdigest()
         url = f"{self.origin}/data/v1/download/{row.did}/{row.did}.arff"
-        return xml_data.dataset(row, url, md5, self.world.tags_of("data", row.did))
+        parquet_url = (
+            f"{self.origin}/datasets/{row.did}/dataset.pq" if row.did in self.world.parquet else None
+        )
+        return xml_data.dataset(row, url, md5, parquet_url, self.world.tags_of("data", row.did))
 
     def _data_qualities(self, question: Question, _: int) -> bytes:
         row = self._dataset(question, 361)

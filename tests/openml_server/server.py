@@ -23,6 +23,7 @@ LONGEST_TARGET = 8190
 API = "/api/v1/"
 XML = "text/xml; charset=utf-8"
 DOWNLOAD = re.compile(r"/data/(?:v1/)?download/([0-9]+)(?:/.*)?")
+CONVERTED = re.compile(r"/datasets/([0-9]+)/dataset\.pq")
 # As nginx writes it: the rule is not closed, so that this is no XML.
 FRONT_END_PAGE = (
     "<html>\r\n<head><title>{title}</title></head>\r\n<body>\r\n"
@@ -179,9 +180,14 @@ class OpenMLServer:
         if keys != [self.api_key]:
             raise ApiError(103)
 
+    def _uploaded(self, did: int) -> bytes | None:
+        return self._answers.arff(did)
+
     def _file(self, path: str) -> Reply:
-        match = DOWNLOAD.fullmatch(path)
-        content = self._answers.arff(int(match[1])) if match else None
+        uploaded, converted = DOWNLOAD.fullmatch(path), CONVERTED.fullmatch(path)
+        content = self._uploaded(int(uploaded[1])) if uploaded else None
+        if converted:
+            content = self.world.parquet.get(int(converted[1]))
         if content is None:
             return _front_end(404, "404 Not Found")
         return Reply(200, content, "text/plain; charset=utf-8")

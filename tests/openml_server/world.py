@@ -34,6 +34,7 @@ class World:
         self.version = 0
         self.users: dict[int, str] = {}
         self.datasets: dict[int, Dataset] = {}
+        self.parquet: dict[int, bytes] = {}  # files of some datasets, by dataset
         self.procedures: dict[int, EstimationProcedure] = {}
         self.tasks: dict[int, Task] = {}
         self.flows: dict[int, Flow] = {}

@@ -33,7 +33,7 @@ def _dataset_row(row: Dataset) -> str:
     )
 
 
-def dataset(row: Dataset, url: str, md5: str | None, tags: Iterable[str]) -> bytes:
+def dataset(row: Dataset, url: str, md5: str | None, parquet_url: str | None, tags: Iterable[str]) -> bytes:
     """data/{id}."""
     texts = {
         "id": str(row.did),
@@ -48,6 +48,8 @@ def dataset(row: Dataset, url: str, md5: str | None, tags: Iterable[str]) -> byt
         "file_id": str(row.did),
         "default_target_attribute": row.target,
     }
+    if parquet_url is not None:
+        texts["parquet_url"] = parquet_url
     last = {"visibility": "public", "status": row.status, "processing_date": "2018-10-03 21:14:49"}
     if md5 is not None:
         last["md5_checksum"] = md5

@@ -1,12 +1,11 @@
 """Servers, connections, and warehouses to fill."""
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ingest.openml.connection import Connection
+from ingest.openml.api.connection import Connection
 from tests.ingest.openml.listings import Open
 from tests.openml_server import Faults, OpenMLServer, World, generated_world
 from tests.warehouse.worlds import Templates
@@ -44,14 +43,7 @@ def start() -> Iterator[Open]:
 
 
 @pytest.fixture
-def _client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The `openml` client with settings and a cache of its own."""
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No dataset that came before, and no configuration of OpenML's client."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("OPENML_CACHE_DIR", str(tmp_path / "cache"))
-    client = importlib.import_module("openml")
-    for name, value in {
-        "server": client.config.server,
-        "connection_n_retries": 1,
-        "_root_cache_directory": tmp_path / "cache",
-    }.items():
-        monkeypatch.setattr(client.config, name, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

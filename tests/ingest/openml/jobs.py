@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ingest.openml.connection import Connection
+from ingest.openml.api.connection import Connection
 from ingest.openml.job import JobSummary, ingest_openml
 from ingest.openml.selection import Selection
 from tests.openml_server import OpenMLServer, World

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ingest.openml.connection import Connection
+from ingest.openml.api.connection import Connection
 from tests.openml_server import OpenMLServer
 
 PATH = "evaluation/list/function/predictive_accuracy/limit/5/offset/0"

@@ -6,8 +6,8 @@ from typing import NoReturn
 import pytest
 
 from ingest.openml.answers import Answers
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import read_evaluations
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import read_evaluations
 from tests.ingest.openml.listings import EMPTY, PATH, Open
 
 

@@ -179,7 +179,7 @@ def test_the_key_is_sent_and_nowhere_shown(ingest: Ingest, server: OpenMLServer,
 # ---- datasets themselves -------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_client")
+@pytest.mark.usefixtures("_own_folders")
 def test_datasets_are_described_beside_what_openml_publishes(ingest: Ingest, server: OpenMLServer) -> None:
     ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "kappa")
     code, out, err = ingest("openml-data", "--server", server.url, "--datasets", "101,999")
@@ -198,7 +198,7 @@ def test_datasets_are_described_beside_what_openml_publishes(ingest: Ingest, ser
     assert out.startswith("0 datasets described, 1 known")
 
 
-@pytest.mark.usefixtures("_client")
+@pytest.mark.usefixtures("_own_folders")
 def test_no_dataset_at_all_is_a_failure(ingest: Ingest, server: OpenMLServer) -> None:
     code, _, err = ingest("openml-data", "--server", server.url, "--datasets", "999")
     assert code == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.openml.documents import UnreadableError, read_evaluations
+from ingest.openml.api.documents import UnreadableError, read_evaluations
 from ingest.openml.tables import evaluation_tables
 from tests.cases import each
 from tests.fuzzing import TARGETS

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ingest.openml.connection import Connection
+from ingest.openml.api.connection import Connection
 from ingest.openml.job import JobProgress, estimate, ingest_openml
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from ingest.openml.connection import Connection
+from ingest.openml.api.connection import Connection
 from ingest.openml.job import ingest_openml
 from ingest.openml.selection import Selection
 from tests.cases import each

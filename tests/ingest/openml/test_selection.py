@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.openml.connection import LONGEST_TARGET, Connection
+from ingest.openml.api.connection import LONGEST_TARGET, Connection
 from ingest.openml.selection import Selection, partitions
 from tests.cases import each
 from tests.ingest.openml.jobs import connect

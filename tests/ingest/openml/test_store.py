@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ingest.openml.answers import Answers
-from ingest.openml.connection import Connection
-from ingest.openml.documents import Listing, SetupValues
+from ingest.openml.api.connection import Connection
+from ingest.openml.api.documents import Listing, SetupValues
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from ingest.openml.store import Batch, BatchStore

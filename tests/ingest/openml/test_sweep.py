@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.openml.answers import Answers
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import Listing, UnreadableError
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import Listing, UnreadableError
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from ingest.openml.sweep import Page, Sweep

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.openml.documents import Parameter, SetupValues
+from ingest.openml.api.documents import Parameter, SetupValues
 from ingest.openml.flows import FlowParameter
 from ingest.openml.tables import KnownFlow, dataset_tables, evaluation_tables, procedure_name, setup_tables
 from tests.cases import each

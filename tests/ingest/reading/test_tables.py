@@ -1,7 +1,5 @@
 """Raw tables from files of any kind, OpenML, scikit-learn and data frames, with names that occur once."""
 
-import sys
-import types
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.openml.api import PublishedDataset
 from ingest.reading.datasets import load_dataset
 from ingest.reading.tables import read_table
 from tests.cases import each
 from tests.ingest.reading.checks import assert_sound, refusal, written
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput
 
 REFUSED_SOURCES: dict[str, tuple[Any, str]] = {
     "address": ("https://example.org/data.csv", "is an address"),
     "OpenML without a number": ("openml:iris", "openml:31"),
+    "OpenML with too long a number": ("openml:" + "9" * 5_000, "openml:31"),
     "frame without columns": (pd.DataFrame(), "at least two columns"),
     "frame without rows": (pd.DataFrame({"a": [], "class": []}), "no rows"),
 }
@@ -100,31 +100,14 @@ DENSE = ARFF + "1,1.5,red,x\n2,2,green,y\n3,4,red,x\n"
 SPARSE = ARFF + "{0 1,1 1.5}\n{0 2,1 2,2 green,3 y}\n{0 3,1 4}\n"
 
 
-def _fake_openml(monkeypatch: pytest.MonkeyPatch, get_dataset: Callable[..., Any]) -> None:
-    client = types.SimpleNamespace(datasets=types.SimpleNamespace(get_dataset=get_dataset))
-    monkeypatch.setitem(sys.modules, "openml", client)
-
-
-def _openml_has(monkeypatch: pytest.MonkeyPatch, file: Path, target: str | None, text: str = DENSE) -> None:
+def published(file: Path, target: str | None, text: str = DENSE) -> PublishedDataset:
     file.write_text(text)
-    dataset = types.SimpleNamespace(
-        name="credit-g",
-        default_target_attribute=target,
-        data_file=str(file),
-        parquet_file=None,
-        row_id_attribute="id",
-        ignore_attribute=None,
-    )
-    _fake_openml(monkeypatch, lambda _, download_data: dataset if download_data else None)
+    return PublishedDataset(31, "credit-g", target, ("id",), file)
 
 
 @pytest.mark.parametrize("text", [DENSE, SPARSE])
-def test_a_dataset_comes_from_openml_with_its_target(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
-) -> None:
-    """Its file is read by us: the client fails on sparse ones."""
-    _openml_has(monkeypatch, tmp_path / "dataset.arff", "colour", text)
-    dataset = load_dataset("openml:31")
+def test_a_dataset_of_openml_has_its_target_and_not_the_columns_to_ignore(tmp_path: Path, text: str) -> None:
+    dataset = load_dataset(published(tmp_path / "file", "colour", text))
     assert (dataset.key, dataset.name, dataset.target.name) == ("openml:31", "credit-g", "colour")
     assert dataset.target_choice == "'colour' is the target because OpenML names it"
     assert dataset.features["size"].tolist() == [1.5, 2, 4]
@@ -136,24 +119,15 @@ def test_a_dataset_comes_from_openml_with_its_target(
     [(None, "no target"), ("colour,class", r"several targets \(colour, class\)"), ("gone", "no target")],
 )
 def test_a_dataset_of_openml_without_one_target_is_refused_unless_one_is_given(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, target: str | None, what: str
+    tmp_path: Path, target: str | None, what: str
 ) -> None:
-    _openml_has(monkeypatch, tmp_path / "dataset.arff", target)
+    dataset = published(tmp_path / "file", target)
     with pytest.raises(BadInput, match=f"OpenML names {what} of credit-g"):
-        load_dataset("openml:31")
-    chosen = load_dataset("openml:31", target="class")
+        load_dataset(dataset)
+    chosen = load_dataset(dataset, target="class")
     is_one_of_several = target == "colour,class"
     assert list(chosen.features) == (["size"] if is_one_of_several else ["size", "colour"])
     assert ("targets as well: colour" in (chosen.note or "")) == is_one_of_several
-
-
-def test_a_network_failure_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: int, *, download_data: bool) -> None:  # noqa: ARG001
-        raise ConnectionError("no route\nto host")
-
-    _fake_openml(monkeypatch, fail)
-    with pytest.raises(Failed, match=r"^cannot get openml:31 from OpenML \(no route to host\)$"):
-        load_dataset("openml:31")
 
 
 def test_columns_of_one_name_are_told_apart_in_parquet_as_in_other_files(tmp_path: Path) -> None:

@@ -17,11 +17,24 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from ingest.openml import DEFAULT_SERVER
-from ingest.openml.documents import UnreadableError, read_error
-from warehouse.support.errors import BadOption, Failed
+from ingest.openml.api import DEFAULT_SERVER
+from ingest.openml.api.documents import UnreadableError, read_error
+from ingest.openml.api.transfer import (
+    Answer,
+    AnswerLimits,
+    AstrayError,
+    Sink,
+    TooLargeError,
+    TooSlowError,
+    TransferError,
+    open_session,
+    receive,
+)
+from warehouse.support.errors import BadOption, Failed, Unwritable, reason_of
+from warehouse.support.text import counted
 
 if TYPE_CHECKING:
     import requests
@@ -33,12 +46,13 @@ T = TypeVar("T")
 LONGEST_TARGET = 8150
 """Bytes of a request's path; the server's front end refuses more than about 8190."""
 
-_TIMEOUTS = (10.0, 180.0)  # seconds to connect, and between two pieces of an answer
-_PIECE = 2**16  # bytes
+DOCUMENT_LIMITS = AnswerLimits()
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0  # seconds; each wait is twice the one before
 _LEAST_RATE = 0.001  # requests per second
 _PATIENCE = 10
 """Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
+_SLOW = 4
+"""Failures that an answer counts as which does not come within the limit of time."""
 _SAME_BODIES = 4
 """Times that a body comes that is whole and unreadable, after which it is taken for what the server has."""
 _MOST_GIVEN_UP = 30
@@ -46,10 +60,11 @@ _MOST_GIVEN_UP = 30
 _OVERLOADED = 107  # OpenML's code: the database is overloaded
 _NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})  # OpenML's codes, one for each list
 _LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})  # OpenML's codes, likewise
+_PATH_TOO_LONG, _ANSWER_TOO_LARGE = 414, 413  # HTTP's own
 
 
-class ApiError(Exception):
-    """The server understood the request and refused it."""
+class ApiError(Failed):
+    """The server understood the request and refused it, or its answer is too large for us."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -62,16 +77,17 @@ class ApiError(Exception):
 
     @property
     def too_much(self) -> bool:
-        """Whether the server refused because the answer would be too long."""
-        return self.code in _LIMIT_TOO_HIGH or self.code == 414  # 414: HTTP's own, the path is too long
+        """Whether less has to be asked for at once."""
+        return self.code in {*_LIMIT_TOO_HIGH, _PATH_TOO_LONG, _ANSWER_TOO_LARGE}
 
 
 class TransientError(Exception):
-    """Worth another try, after `wait` seconds if the server says so."""
+    """Worth another try, after `wait` seconds if the server says so; counts as `weight` failures."""
 
-    def __init__(self, reason: str, wait: float | None = None) -> None:
+    def __init__(self, reason: str, wait: float | None = None, weight: int = 1) -> None:
         super().__init__(reason)
         self.wait = wait
+        self.weight = weight
 
 
 class Connection:
@@ -83,6 +99,8 @@ class Connection:
         *,
         rate: float = 1.0,
         api_key: str | None = None,
+        patience: int = _PATIENCE,
+        limits: AnswerLimits = DOCUMENT_LIMITS,
         sleep: Callable[[float], object] | None = None,
         seed: int | None = None,
     ) -> None:
@@ -92,6 +110,8 @@ class Connection:
             server: address of the API, with or without the format at its end.
             rate: requests per second, all threads together.
             api_key: sent along where given. A wrong key makes every answer an error.
+            patience: failures in a row after which the server is taken to be down.
+            limits: of documents.
             sleep: waits so many seconds; unless given, a wait that `stop` ends.
             seed: of the jitter of waits.
 
@@ -108,6 +128,8 @@ class Connection:
         """Time spent waiting for answers, summed over all threads."""
         self._interval = 1 / rate
         self._api_key = api_key
+        self._patience = patience
+        self._limits = limits
         self._stopped = threading.Event()
         self._sleep = sleep or self._stopped.wait
         self._random = random.Random(seed)
@@ -115,7 +137,8 @@ class Connection:
         self._sessions = threading.local()
         self._next_start = 0.0
         self._rests = 0
-        self._failures = 0
+        self._failures: list[int] = []
+        """Weights of the failures since the last success."""
         self._given_up = 0
 
     def stop(self) -> None:
@@ -142,57 +165,94 @@ class Connection:
             Failed: the server has not answered properly for long, or it refuses to talk to us.
         """
         unreadable: Counter[str] = Counter()
+
+        def ask() -> T:
+            body = io.BytesIO()
+            self._ask(f"{self.server}/xml/{path}", body.write, self._limits, self._api_key)
+            document = body.getvalue()
+            received(document)
+            try:
+                return read(document)
+            except UnreadableError as error:
+                unreadable[hashlib.sha256(document).hexdigest()] += 1
+                if error.complete and max(unreadable.values()) == _SAME_BODIES:
+                    self._give_up(error)
+                    raise
+                raise TransientError(f"an unreadable document ({error})") from error
+
+        return self._patiently(path, ask)
+
+    def download(self, address: str, file: Path, most: int) -> str:
+        """Write the file at an address, of up to `most` bytes, to a file; the MD5 checksum of its content.
+
+        Raises:
+            ApiError: the server refuses the request, or the file is larger.
+            Unwritable: the file can't be written.
+            Failed: the server has not sent it for long, or leads elsewhere.
+        """
+
+        def ask() -> str:
+            checksum = hashlib.md5(usedforsecurity=False)
+            try:
+                with file.open("wb") as written:
+
+                    def write(piece: bytes) -> None:
+                        checksum.update(piece)
+                        written.write(piece)
+
+                    self._ask(address, write, AnswerLimits(bytes=most, seconds=self._limits.seconds))
+            except OSError as error:
+                raise Unwritable(f"{file} can't be written: {reason_of(error)}") from error
+            return checksum.hexdigest()
+
+        return self._patiently(address, ask)
+
+    def _patiently(self, what: str, ask: Callable[[], T]) -> T:
+        """What `ask` returns, as soon as it does not raise `TransientError` any more."""
         while True:
             self._wait_for_turn()
             try:
-                body = self._request(path)
-                received(body)
-                try:
-                    content = read(body)
-                except UnreadableError as error:
-                    unreadable[hashlib.sha256(body).hexdigest()] += 1
-                    if error.complete and max(unreadable.values()) == _SAME_BODIES:
-                        self._give_up(error)
-                        raise
-                    raise TransientError(f"an unreadable document ({error})") from error
+                content = ask()
             except TransientError as error:
-                self._wait_after(error, path)
+                self._wait_after(error, what)
             else:
                 with self._lock:
-                    self._failures = self._given_up = 0
+                    self._failures.clear()
+                    self._given_up = 0
                 return content
 
-    def _request(self, path: str) -> bytes:
-        import requests
-
+    def _ask(self, address: str, sink: Sink, limits: AnswerLimits, key: str | None = None) -> None:
+        """Ask once; the body of an answer goes to `sink`, unless it is an error."""
         start = time.monotonic()
         try:
-            response = self._session().get(
-                f"{self.server}/xml/{path}",
-                params={"api_key": self._api_key} if self._api_key else None,
-                timeout=_TIMEOUTS,
-                stream=True,
-            )
-            body = _body(response)
-        except requests.RequestException as error:
-            # Not its message: that has the address, which may hold the key.
-            raise TransientError(type(error).__name__) from error
+            answer = receive(self._session(), address, sink, limits, key)
+        except TooSlowError as error:
+            del self._sessions.session
+            raise TransientError(str(error), weight=_SLOW) from error
+        except TransferError as error:
+            raise TransientError(str(error)) from error
+        except TooLargeError as error:
+            raise ApiError(_ANSWER_TOO_LARGE, str(error)) from error
+        except AstrayError as error:
+            raise Failed(f"{self.server} leads elsewhere: {error}") from error
         finally:
             with self._lock:
                 self.requests_made += 1
                 self.seconds_waiting += time.monotonic() - start
-        if response.status_code == 200:
-            return body
-        if response.status_code in (404, 414):
-            raise ApiError(response.status_code, str(response.reason))
-        if response.status_code == 429 or response.status_code >= 500:
-            wait = _seconds(response.headers.get("Retry-After"))
-            raise TransientError(f"status {response.status_code}", wait)
-        refusal = read_error(body)
-        if refusal is None and response.status_code == 412:
+        if answer.status != 200:
+            self._refuse(answer)
+
+    def _refuse(self, answer: Answer) -> NoReturn:
+        """Raise what an answer of another status than 200 means."""
+        if answer.status in (404, 414):
+            raise ApiError(answer.status, answer.reason)
+        if answer.status == 429 or answer.status >= 500:
+            raise TransientError(f"status {answer.status}", _seconds(answer.retry_after))
+        refusal = read_error(answer.body)
+        if refusal is None and answer.status == 412:
             raise TransientError("an unreadable error")
         if refusal is None:
-            raise Failed(f"{self.server} answers with status {response.status_code}: is it OpenML's API?")
+            raise Failed(f"{self.server} answers with status {answer.status}: is it OpenML's API?")
         if refusal[0] == _OVERLOADED:
             raise TransientError("overloaded")
         raise ApiError(*refusal)
@@ -200,7 +260,7 @@ class Connection:
     def _give_up(self, error: UnreadableError) -> None:
         """The server is well, this document is not; but not all of them can be broken."""
         with self._lock:
-            self._failures = 0
+            self._failures.clear()
             self._given_up += 1
         if self._given_up >= _MOST_GIVEN_UP:
             raise Failed(
@@ -211,10 +271,8 @@ class Connection:
     def _session(self) -> requests.Session:
         """A session for each thread: it keeps its connection open between requests."""
         if not hasattr(self._sessions, "session"):
-            import requests
-
-            self._sessions.session = requests.Session()
-            self._sessions.session.headers["User-Agent"] = f"headstart/{version('headstart')}"
+            agent = f"headstart/{version('headstart')}"
+            self._sessions.session = open_session({"User-Agent": agent, "Accept-Encoding": "gzip"})
         session: requests.Session = self._sessions.session
         return session
 
@@ -233,14 +291,14 @@ class Connection:
 
     def _wait_after(self, error: TransientError, path: str) -> None:
         with self._lock:
-            self._failures += 1
-            failures = self._failures
-        if failures >= _PATIENCE:
+            self._failures.append(error.weight)
+            tries, failures = len(self._failures), sum(self._failures)
+        if failures >= self._patience:
             raise Failed(
-                f"{self.server} has not answered properly {failures} times in a row (last: {error}); "
-                f"earlier results are kept: run the same command again later"
-            )
-        backoff = min(_FIRST_WAIT * 2 ** (failures - 1), _LONGEST_WAIT) * self._random.uniform(0.5, 1.0)
+                f"{self.server} has not answered properly in {counted(tries, 'tries')} (last: {error}); "
+                "earlier results are kept: run the same command again later"
+            ) from error
+        backoff = min(_FIRST_WAIT * 2 ** (tries - 1), _LONGEST_WAIT) * self._random.uniform(0.5, 1.0)
         wait = backoff if error.wait is None else min(error.wait, _LONGEST_WAIT)
         logger.info("%s: %s; trying again in %.1f s", path[:80], error, wait)
         with self._lock:
@@ -248,14 +306,6 @@ class Connection:
             self._rests += 1
             self._next_start = max(self._next_start, time.monotonic() + wait)
         self._sleep(wait)
-
-
-def _body(response: requests.Response) -> bytes:
-    """All of an answer; `response.content` would hold it twice."""
-    body = io.BytesIO()
-    for piece in response.iter_content(_PIECE):
-        body.write(piece)
-    return body.getvalue()
 
 
 def plain_address(server: str) -> str:

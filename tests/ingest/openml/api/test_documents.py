@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.openml.documents import (
+from ingest.openml.api.documents import (
     Listing,
     UnreadableError,
     parse,

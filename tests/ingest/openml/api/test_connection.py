@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ingest.openml.connection import ApiError, Connection
-from ingest.openml.documents import UnreadableError, read_evaluations, rows_in
+from ingest.openml.api.connection import ApiError, Connection
+from ingest.openml.api.documents import UnreadableError, read_evaluations, rows_in
 from tests.cases import each
 from tests.ingest.openml.listings import EMPTY, PATH, Open
 from tests.openml_server import Faults, OpenMLServer, generated_world
@@ -37,7 +37,7 @@ def test_the_server_says_how_long_to_wait(start: Open) -> None:
 
 def test_a_server_that_is_down_is_left_alone(start: Open) -> None:
     server, connection, _ = start(*["html"] * 50)
-    with pytest.raises(Failed, match=r"10 times in a row .* earlier results are kept"):
+    with pytest.raises(Failed, match=r"in 10 tries .* earlier results are kept"):
         connection.get(PATH, read_evaluations)
     assert len(server.requests) == 10
 

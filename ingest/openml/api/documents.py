@@ -25,6 +25,8 @@ _DOCTYPE = re.compile(
 )
 _NAMESPACE = re.compile(r"\{[^}]*\}")
 _MOST_DIGITS = 18  # of a number that 64 bits hold
+_MOST_TAGS = 300_000
+"""Signs `<` of a document without hyperparameters: a page has up to 40,000. A nested one takes 500 bytes."""
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
@@ -104,6 +106,8 @@ def parse(body: bytes, root: str) -> ET.Element:
     """
     if not _IS_UTF8_MARKUP.match(body) or _DOCTYPE.match(body):
         raise UnreadableError("not XML in UTF-8, or with a document type declaration")
+    if body.count(b"<") > _MOST_TAGS:
+        raise UnreadableError(f"more than {_MOST_TAGS:,} tags, the limit")
     try:
         element = ET.fromstring(body)
     except ET.ParseError:
@@ -153,6 +157,37 @@ def read_qualities(body: bytes) -> dict[str, str | None]:
     qualities = parse(body, "data_qualities").iter("quality")
     rows = [_leaves(element) for element in qualities]
     return {row["name"]: row.get("value") for row in rows if "name" in row}
+
+
+@dataclass(frozen=True)
+class DatasetDescription:
+    """What `data/{id}` says about a dataset and the files with its content."""
+
+    name: str
+    target: str | None
+    """The name of its target, or several names between commas."""
+    ignored: tuple[str, ...]
+    """Names of columns to leave out, or several between commas."""
+    url: str | None
+    """Address of the file as it was uploaded, ARFF as a rule."""
+    md5: str | None
+    """Checksum of that file."""
+    parquet_url: str | None
+
+
+def read_description(body: bytes) -> DatasetDescription:
+    """`data/{id}`."""
+    root = parse(body, "data_set_description")
+    content = _complete(_leaves(root), ("name",))
+    ignored = [*root.iter("row_id_attribute"), *root.iter("ignore_attribute")]
+    return DatasetDescription(
+        name=content["name"],
+        target=content.get("default_target_attribute"),
+        ignored=tuple(element.text for element in ignored if element.text),
+        url=content.get("url"),
+        md5=content.get("md5_checksum"),
+        parquet_url=content.get("parquet_url"),
+    )
 
 
 def read_suite(body: bytes) -> list[str]:

@@ -1,0 +1,67 @@
+"""No answer of a server, whatever it is, takes more memory or time than the limits allow."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ingest.openml.api.connection import Connection
+from ingest.openml.api.published import published_dataset
+from ingest.openml.api.transfer import AnswerLimits
+from ingest.openml.job import ingest_openml
+from ingest.openml.selection import Selection
+from tests.cases import each
+from tests.openml_server.evil import MODES, EvilServer
+from warehouse.store import Warehouse
+from warehouse.support.errors import HeadstartError
+
+LIMITS = AnswerLimits(bytes=1_000_000, seconds=0.5)
+
+
+def connect(server: EvilServer) -> Connection:
+    return Connection(server.url, rate=1e6, patience=3, limits=LIMITS, sleep=lambda _: None)
+
+
+@pytest.mark.usefixtures("_own_folders")
+@each("at, mode", [(at, mode) for at in ("data", "file") for mode in MODES])
+def test_an_evil_answer_about_a_dataset_is_soon_one_line(at: str, mode: str) -> None:
+    with EvilServer(mode, at=at) as server:
+        start = time.monotonic()
+        with pytest.raises(HeadstartError) as refused:
+            published_dataset(31, connect(server), most=1_000_000)
+        assert time.monotonic() - start < 60  # on a busy machine; the limit is half a second
+    assert "\n" not in str(refused.value)
+    assert server.requests <= 6
+
+
+def test_a_job_ends_with_one_line(warehouse: Warehouse) -> None:
+    for mode in ("endless body", "slow drip", "redirect loop", "HTML"):
+        with EvilServer(mode) as server, pytest.raises(HeadstartError) as refused:
+            ingest_openml(warehouse, Selection(measures=("kappa",)), connect(server))
+        assert "\n" not in str(refused.value)
+
+
+PEAK = """
+import resource, sys
+from ingest.openml.api.connection import Connection
+from ingest.openml.api.published import published_dataset
+try:
+    published_dataset(31, Connection(sys.argv[1], rate=1e6, patience=1), 1 << 20)
+except Exception as error:
+    print(type(error).__name__, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+
+
+@pytest.mark.parametrize(
+    "mode", ["endless document", "gzip bomb", "deep XML", "deep and closed XML", "many tags", "entity bomb"]
+)
+def test_an_evil_document_takes_little_memory(mode: str, tmp_path: Path) -> None:
+    with EvilServer(mode) as server:
+        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+        command = [sys.executable, "-c", PEAK, server.url]
+        said = subprocess.check_output(command, env=environment, cwd=Path(__file__).parents[4], text=True)
+    assert said.split()[0] in ("UnreadableInput", "Failed")
+    assert int(said.split()[1]) < 500
