@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from warehouse.support.errors import UnreadableInput
 
+TEXT_CELL_BYTES = 32
+"""Bytes in memory of a cell of a text, however short it is, while the text is read."""
 _MIB = 1 << 20
 
 
@@ -21,11 +23,11 @@ class ReadingLimits:
     line_bytes: int = 16 * _MIB
     """Bytes of a line of text."""
     expansion: int = 250
-    """Bytes in memory for each byte of a file that is compressed, as Parquet and sparse ARFF are."""
+    """Bytes in memory for each byte of a file that is compressed or packed; a cell of text counts as 32."""
     packed_expansion: int = 30
     """Bytes of text for each byte of a file packed with gzip, bz2, xz, zstd, lz4 or zip."""
     text_expansion: int = 100
-    """Bytes of text for each byte of a Parquet file, which may hold one text for many rows."""
+    """Bytes of text for each byte of a Parquet or Arrow file, which may hold one text for many rows."""
     unpacked_bytes: int = 256 * _MIB
     """Bytes in memory that any such file may take, however small it is."""
     download_bytes: int = 512 * _MIB
@@ -67,6 +69,13 @@ class ReadingLimits:
             what = f"{packed:,} bytes of the file take {unpacked:,} or more in memory"
             self._refuse_expansion(what, self.expansion, "expansion")
 
+    def check_cells(self, cells: int, packed: int) -> None:
+        """Refuse a packed text of too many cells, each of which takes memory even if it is empty."""
+        most = max(self.unpacked_bytes, self.expansion * packed) // TEXT_CELL_BYTES
+        if cells > most:
+            what = f"{packed:,} bytes of the file hold {cells:,} cells or more, the limit is {most:,}"
+            self._refuse(what, "expansion")
+
     def check_packed(self, unpacked: int, packed: int, kind: str) -> None:
         """Refuse a packed file whose first bytes are too much text; `kind` says how it is packed."""
         if unpacked > max(self.unpacked_bytes, self.packed_expansion * packed):
@@ -74,9 +83,9 @@ class ReadingLimits:
             self._refuse_expansion(what, self.packed_expansion, "packed_expansion")
 
     def check_repeated_text(self, text: int, packed: int) -> None:
-        """Refuse a Parquet file that repeats texts which it holds once, so that they are too many bytes."""
+        """Refuse a file that repeats texts which it holds once, so that they are too many bytes."""
         if text > max(self.unpacked_bytes, self.text_expansion * packed):
-            what = f"{packed:,} bytes of the Parquet file repeat text of {text:,} bytes"
+            what = f"{packed:,} bytes of the file repeat text of {text:,} bytes"
             self._refuse_expansion(what, self.text_expansion, "text_expansion")
 
     def _refuse_expansion(self, what: str, limit: int, name: str) -> None:

@@ -135,11 +135,18 @@ def _transcoded(content: bytes) -> Text:
             return _decoded(content, encoding)
     while content.startswith(codecs.BOM_UTF8):
         content = content.removeprefix(codecs.BOM_UTF8)
+    return Text(content, "utf-8") if _is_utf8(content) else _western(content)
+
+
+def _is_utf8(content: bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        content.decode()
+        for start in range(0, len(content), _BYTES_AT_ONCE):
+            decoder.decode(content[start : start + _BYTES_AT_ONCE])
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return _western(content)
-    return Text(content, "utf-8")
+        return False
+    return True
 
 
 def _decoded(content: bytes, encoding: str) -> Text:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from collections.abc import Iterator
 from datetime import datetime, time
 from typing import Any
 
-from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
+from ingest.reading.limits import DEFAULT_LIMITS, TEXT_CELL_BYTES, ReadingLimits
 from warehouse.support.errors import UnreadableInput, one_line
+
+_BYTES_AT_ONCE = 1 << 22
 
 
 def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tuple[bytes, tuple[str, ...]]:
@@ -27,32 +30,47 @@ def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tupl
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             limits.check_packed(sum(part.file_size for part in archive.infolist()), len(content), "Excel")
+            limits.check_cells(_elements(archive) // 2, len(content))  # a cell with a value has two
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = [
-            (sheet.title, rows)
-            for sheet in book.worksheets
-            if (rows := _cells(sheet.iter_rows(values_only=True)))
-        ]
+        sheets = ((sheet.title, _rows(sheet, limits, len(content))) for sheet in book.worksheets)
+        filled = [(title, first, rows) for title, rows in sheets if (first := next(rows, None))]
+        table = [filled[0][1], *filled[0][2]] if filled else []
     except (KeyError, ValueError, TypeError, OSError, zipfile.BadZipFile, SyntaxError) as error:
         raise UnreadableInput(f"the file is a damaged Excel workbook ({one_line(error)[:200]})") from error
-    if not sheets:
+    if not filled:
         raise UnreadableInput("the Excel workbook has no cells with values")
-    title, rows = sheets[0]
+    title = filled[0][0]
+    width = max(1 + max(place for place, cell in enumerate(row) if cell) for row in table)
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    others = [name for name, _ in sheets[1:]]
+    csv.writer(text, lineterminator="\n").writerows(
+        [*row[:width], *[""] * (width - len(row))] for row in table
+    )
+    others = [name for name, _, _ in filled[1:]]
     remarks = (
         (f"only the sheet {title!r} of the workbook was read, not {', '.join(others)}",) if others else ()
     )
     return text.getvalue().encode(errors="replace"), remarks
 
 
-def _cells(rows: Any) -> list[list[str]]:
-    """The rows as text, without empty rows and the empty columns at the right."""
-    texts = [[_text(cell) for cell in row] for row in rows]
-    texts = [row for row in texts if any(row)]
-    width = max((1 + max(place for place, cell in enumerate(row) if cell) for row in texts), default=0)
-    return [[*row[:width], *[""] * (width - len(row))] for row in texts]
+def _elements(archive: zipfile.ZipFile) -> int:
+    """Number of XML's elements in all parts, of which a million take a second to parse."""
+    count = 0
+    for part in archive.infolist():
+        with archive.open(part) as file:
+            while piece := file.read(_BYTES_AT_ONCE):
+                count += piece.count(b"/>") + piece.count(b"</")
+    return count
+
+
+def _rows(sheet: Any, limits: ReadingLimits, packed: int) -> Iterator[list[str]]:
+    """The rows of a sheet that have a cell with a value, as text, as long as all keep to the limits."""
+    size = 0
+    for row in sheet.iter_rows(values_only=True):  # rows as wide as the widest, and those that lack, too
+        cells = [_text(cell) for cell in row]
+        size += TEXT_CELL_BYTES * (1 + len(cells)) + sum(map(len, cells))
+        limits.check_unpacked(size, packed)
+        if any(cells):
+            yield cells
 
 
 def _text(cell: Any) -> str:

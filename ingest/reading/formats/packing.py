@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
@@ -18,6 +19,7 @@ from warehouse.support.errors import UnreadableInput
 
 ZIP_MAGIC = b"PK\x03\x04"
 _BYTES_AT_ONCE = 1 << 22
+_ENDS = np.isin(np.arange(256), [*b"\n\r,;\t|"])
 
 COMPRESSIONS: dict[str, bytes] = {
     "gzip": b"\x1f\x8b",
@@ -108,12 +110,21 @@ _OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
 
 
 def _bounded(file: IO[bytes], position: Callable[[], int], name: str, limits: ReadingLimits) -> bytes:
-    parts, size = [], 0
+    content = io.BytesIO()
+    cells = 0
     while part := file.read(_BYTES_AT_ONCE):
-        parts.append(part)
-        size += len(part)
-        limits.check_packed(size, position(), name)
-    return b"".join(parts)
+        content.write(part)
+        limits.check_packed(content.tell(), position(), name)
+        cells += _cells(part)
+        limits.check_cells(cells, position())
+    return content.getvalue()  # without a copy, which parts joined together would be
+
+
+def _cells(text: bytes) -> int:
+    """Number of signs that end a cell of a table: of lines, delimiters, and runs of blanks."""
+    signs = np.frombuffer(text, np.uint8)
+    is_blank = signs == ord(" ")
+    return int(_ENDS[signs].sum()) + int((is_blank[1:] > is_blank[:-1]).sum())
 
 
 def _only_member(packed: IO[bytes], size: int, limits: ReadingLimits) -> bytes:

@@ -21,6 +21,7 @@ _LONGEST = 70  # bits of a number, in sevens
 
 # Header of a page: field of its kind -> field of the encoding in that struct.
 _ENCODINGS = {5: 2, 7: 2, 8: 4}  # data, dictionary, data of version 2
+_DATA = (5, 8)  # of those, the ones with data, whose number of values is in field 1
 _AFTER_FOOTER = 8  # bytes: the footer's length, and the mark of the format
 
 
@@ -32,6 +33,8 @@ class Pages:
     """Bytes that they take when unpacked, by the footer."""
     unpacked: int = 0
     """The same by their own headers."""
+    values: dict[str, int] = field(default_factory=dict)
+    """Number of values of a column, gaps included, by its path; of a column of lists, those in the lists."""
     encodings: dict[str, set[int]] = field(default_factory=dict)
     """Numbers of the encodings of a column's values, by its path (names joined by dots)."""
 
@@ -50,10 +53,14 @@ def read_pages(content: bytes) -> Pages:
             pages.declared += int(group[2])
             for chunk in group[1]:
                 column = chunk[3]
-                encodings = pages.encodings.setdefault(b".".join(column[3]).decode(), set())
+                path = b".".join(column[3]).decode()
+                encodings = pages.encodings.setdefault(path, set())
+                in_pages = 0
                 for header in _headers(content, column):
                     pages.unpacked += header[2]
+                    in_pages += sum(header[kind][1] for kind in _DATA if kind in header)
                     encodings |= {header[kind][place] for kind, place in _ENCODINGS.items() if kind in header}
+                pages.values[path] = pages.values.get(path, 0) + max(int(column[5]), in_pages)
     except (AttributeError, IndexError, KeyError, TypeError, RecursionError):
         raise ValueError("the footer, or the header of a page, is cut off or lacks a field") from None
     return pages

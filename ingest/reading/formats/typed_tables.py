@@ -115,7 +115,7 @@ def _read_arff(content: bytes, limits: ReadingLimits) -> TypedTable:
 
 
 def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
-    file = io.StringIO(content.decode().lstrip("\n"), newline="")
+    file = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n")), encoding="utf-8", newline="")
     comment = ""
     start, line = 0, file.readline()
     while line.startswith(("#", "%")) and line.endswith(("\n", "\r")):

@@ -1,13 +1,18 @@
 """Files that would take all memory or time are refused before, and the message says what lifts the limit."""
 
 import gzip
+import io
 import os
+import struct
 import subprocess
 import sys
+import zipfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,10 +39,46 @@ def parquet(rows: int, columns: int) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
+def zipped(text: bytes) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", text)
+    return content.getvalue()
+
+
+def parquet_of(values: list[Any]) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"a": pa.array(values), "b": [0] * len(values)}), sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
 def parquet_of_text(values: Any, **options: Any) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"a": pa.array(values), "b": pa.array(range(len(values)))}), sink, **options)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def arrow(table: pa.Table, **options: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as file:
+        file.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def viewed(text: str, rows: int) -> pa.Array:
+    """An array of which each row refers to one text."""
+    view = struct.pack("<i4sii", len(text), text[:4].encode(), 0, 0)
+    buffers = [None, pa.py_buffer(view * rows), pa.py_buffer(text.encode())]
+    return pa.Array.from_buffers(pa.string_view(), rows, buffers)
+
+
+def workbook(*rows: list[Any]) -> bytes:
+    sheet = openpyxl.Workbook()
+    for row in rows:
+        sheet.active.append(row)
+    content = io.BytesIO()
+    sheet.save(content)
+    return content.getvalue()
 
 
 def arff(attributes: int, data: bytes) -> bytes:
@@ -52,7 +93,63 @@ BOMBS = {
         "packed_expansion",
     ),
     "gzip in many members": (gzip.compress(TABLE * 100) * 20, "of the gzip file are", "packed_expansion"),
-    "Parquet of many rows": (parquet(1_000_000, 2), "take 16,000,000 or more in memory", "expansion"),
+    "gzip of empty rows": (
+        gzip.compress(b"a,class\n" + b",\n" * 1_000),
+        "cells or more, the limit is 312",
+        "expansion",
+    ),
+    "gzip of empty lines": (
+        gzip.compress(b"a,class\n" + b"\n" * 2_000),
+        "cells or more, the limit is 312",
+        "expansion",
+    ),
+    "zip of blanks": (
+        zipped(b"a class\n" + b"1  2 " * 1_000),
+        "cells or more, the limit is 312",
+        "expansion",
+    ),
+    "Parquet of a long list": (
+        parquet_of([[0] * 10_000, []]),
+        "or more in memory; the limit is 10 times as many",
+        "expansion",
+    ),
+    "Parquet of records": (parquet_of([{"a": 0}] * 1_000), "take 144,000 or more in memory", "expansion"),
+    "Parquet of dates": (
+        parquet_of([date(2020, 1, 1)] * 1_000),
+        "take 56,000 or more in memory",
+        "expansion",
+    ),
+    "Arrow of nothing": (
+        arrow(pa.table({"a": pa.nulls(10_000), "b": pa.nulls(10_000)})),
+        "take 320,000 or more in",
+        "expansion",
+    ),
+    "packed Arrow": (
+        arrow(pa.table({"a": np.zeros(10_000), "b": range(10_000)}), compression="zstd"),
+        "take 320,000 or more in memory",
+        "expansion",
+    ),
+    "packed Arrow of a long text": (
+        arrow(pa.table({"a": ["x" * 100_000], "b": [1]}), compression="zstd"),
+        "or more in memory; the limit is 10 times as many",
+        "expansion",
+    ),
+    "Arrow that repeats a category": (
+        arrow(pa.table({"a": pa.array(["x" * 1_000] * 100).dictionary_encode(), "b": range(100)})),
+        "of the file repeat text of 100,000 bytes",
+        "text_expansion",
+    ),
+    "Arrow that repeats a view": (
+        arrow(pa.table({"a": viewed("x" * 1_000, 100), "b": range(100)})),
+        "of the file repeat text of 100,000 bytes",
+        "text_expansion",
+    ),
+    "Excel of wide gaps": (
+        workbook([1] + [None] * 900 + [2], *[[1]] * 300),
+        "or more in memory",
+        "expansion",
+    ),
+    "Parquet of many rows": (parquet(1_000_000, 2), "take 32,000,000 or more in memory", "expansion"),
     "Parquet that repeats a text": (
         parquet_of_text(["x" * 1_000] * 100),
         "repeat text of 100,000 bytes; the limit is 9 times as many",
@@ -69,7 +166,7 @@ BOMBS = {
             use_dictionary=False,
             column_encoding={"a": "DELTA_BYTE_ARRAY"},
         ),
-        "of the Parquet file repeat text of",
+        "of the file repeat text of",
         "text_expansion",
     ),
     "Parquet with a large page": (
@@ -100,6 +197,13 @@ def test_what_is_beyond_a_limit_is_refused(tmp_path: Path, bomb: str) -> None:
         f"set HEADSTART_LIMITS=off, or in Python give load_dataset(..., limits=ReadingLimits({name}=...))"
         in str(error.value)
     )
+
+
+def test_cells_of_a_workbook_are_counted_before_it_is_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "data.xlsx"
+    path.write_bytes(workbook(*[[1] * 9] * 2_000))
+    with pytest.raises(BadInput, match="cells or more, the limit is"):
+        read_table(path, ReadingLimits(packed_expansion=1_000, expansion=1, unpacked_bytes=1_000))
 
 
 @each("bomb", ["wide CSV", "wide ARFF", "wide Parquet", "long line", "sparse ARFF"])
