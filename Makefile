@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATASET ?= recommend/examples/subscribers.csv
 
-.PHONY: recommend test check docs audit install clean
+PIP = $(BIN)/python -m pip install --quiet --constraint constraints.txt
+LOCKED := .ci/requirements.txt
+
+.PHONY: recommend test check docs audit install locked lock clean
 
 recommend: .venv/installed
 	$(BIN)/recommend --dataset $(DATASET) --top 3
@@ -21,7 +24,7 @@ docs: .venv/installed-dev
 
 # Known weaknesses of the pinned packages, which pypi.org knows: this needs the network.
 audit: .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[audit]'
+	$(PIP) --no-build-isolation --editable '.[audit]'
 	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 install: .venv/installed
@@ -30,12 +33,26 @@ install: .venv/installed
 	$(PYTHON) -m venv .venv
 
 .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(PIP) pip setuptools
+	$(PIP) --no-build-isolation --editable .
 	touch $@
 
 .venv/installed-dev: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(PIP) pip setuptools
+	$(PIP) --no-build-isolation --editable '.[dev]'
 	touch $@ .venv/installed
+
+# What CI does before the rest: install no file but those whose hashes are known. torch, with what it needs, is apart:
+# its builds for a processor alone are no files of pypi.org. What follows finds the others installed.
+locked: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCKED)
+
+# Hashes of the versions of constraints.txt, and of whatever else pyproject.toml needs: this needs the network.
+lock: .venv/bin/python
+	$(PIP) uv
+	echo 'torch; python_version < "3"' | UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet \
+		--universal --python-version 3.11.5 --extra dev --extra audit --group build --no-annotate --generate-hashes \
+		--constraint constraints.txt --override - --output-file $(LOCKED) pyproject.toml
 
 clean:
 	rm -rf .venv build *.egg-info
