@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from ingest.openml.api.documents import (
     UnreadableError,
@@ -23,6 +24,7 @@ from ingest.openml.api.documents import (
 from ingest.openml.flows import read_flow
 from ingest.openml.tables import evaluation_tables, flow_tables
 from ingest.reading.datasets import load_dataset
+from ingest.reading.options import ReadingOptions
 from ingest.run_files import read_run_file
 from ingest.spaces import read_space
 from metalearners.model_files import _content_sum
@@ -104,6 +106,43 @@ def _csv() -> list[bytes]:
         text.encode(), text.encode("utf-16"), _FRAME.to_csv(sep=";", decimal=",").encode(), quoted.encode(),
         _FRAME.astype(str).to_string(index=False).encode(), text.replace("\n", "\r\n").encode(),
     ]  # fmt: skip
+
+
+_ENCODINGS = (
+    None, "utf-8", "utf-16", "utf-7", "cp037", "idna", "punycode", "unicode_escape", "undefined", "rot13",
+    "a\0",
+)  # fmt: skip
+
+
+def _csv_with_options() -> list[bytes]:
+    """Texts behind six bytes that say the options."""
+    return [bytes([1, ord(","), 0, 0, 0, 0]) + text for text in _csv()]
+
+
+def _read_with_options(content: bytes) -> None:
+    encoding, delimiter, decimal, missing, skipped, header = content[:6].ljust(6, b"\0")
+    options = ReadingOptions(
+        encoding=_ENCODINGS[encoding % len(_ENCODINGS)],
+        delimiter=chr(delimiter) if delimiter else None,
+        decimal=(None, ".", ",", ";")[decimal % 4],
+        missing=((), ("a",), ("", " ", "1"))[missing % 3],
+        skip_lines=skipped - 1 if skipped else 0,
+        header=(None, True, False)[header % 3],
+    )
+    _in_file(lambda path: load_dataset(path, options=options))(content[6:])
+
+
+def _arrow() -> list[bytes]:
+    categories = pa.table({"a": pa.array(["x", "y"] * 4).dictionary_encode(), "b": range(8)})
+    contents = []
+    for table in (pa.Table.from_pandas(_FRAME), categories):
+        for compression in (None, "zstd"):
+            sink = pa.BufferOutputStream()
+            options = pa.ipc.IpcWriteOptions(compression=compression)
+            with pa.ipc.new_file(sink, table.schema, options=options) as file:
+                file.write_table(table)
+            contents.append(sink.getvalue().to_pybytes())
+    return contents
 
 
 def _parquet() -> list[bytes]:
@@ -264,6 +303,10 @@ TARGETS = {
     "csv": Target(
         _in_file(load_dataset), _csv, _words(",", ";", "\t", '"', "'", "\r\n", "\xff\xfe", "1e999", "\0")
     ),
+    "options": Target(
+        _read_with_options, _csv_with_options, _words(*map(chr, range(12)), ",", ";", '"', "\\", "\r\n")
+    ),
+    "arrow": Target(_in_file(load_dataset), _arrow, _words("ARROW1", "\xff\xff\xff\xff", "\0\0\0\0")),
     "parquet": Target(
         _in_file(load_dataset), _parquet, _words("PAR1", "index_columns", "null", "{", "[", "\xff\xff")
     ),

@@ -139,5 +139,7 @@ def _is_view(kind: pa.DataType) -> bool:
 
 def _viewed_bytes(views: pa.Array) -> int:
     """Bytes of the texts of an array of views, each of which begins with its length and has 16 bytes."""
+    if not len(views):
+        return 0
     lengths = np.frombuffer(views.buffers()[1], np.int32)[::4]
     return int(lengths[views.offset : views.offset + len(views)].sum(dtype=np.int64))

@@ -213,6 +213,36 @@ def test_tables_of_runs_have_the_same_limits(bomb: str) -> None:
         read_typed_table(content, SMALL)
 
 
+PEAK = """
+import resource, sys
+from pathlib import Path
+from ingest.reading.datasets import load_dataset
+from ingest.reading.formats.encoding import read_bytes
+from ingest.reading.formats.typed_tables import read_typed_table
+for read in (load_dataset, lambda path: read_typed_table(read_bytes(Path(path)))):
+    try:
+        read(sys.argv[1])
+    except Exception as error:
+        print(type(error).__name__)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+EMPTY_ROWS = {
+    "far beyond the limit": gzip.compress(b"a,b,c,d,e,class\n") + gzip.compress(b",,,,,\n" * 100_000) * 400,
+    "just within": gzip.compress(b"task_id,class\n" + b",\n" * 4_000_000),
+}
+
+
+@pytest.mark.parametrize("number", EMPTY_ROWS)
+def test_empty_rows_take_little_memory_whatever_their_number(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(EMPTY_ROWS[number])
+    command = [sys.executable, "-c", PEAK, str(path)]
+    *refusals, peak = subprocess.check_output(command, cwd=Path(__file__).parents[3], text=True).split()
+    if number == "far beyond the limit":
+        assert refusals == ["UnreadableInput", "UnreadableInput"]
+    assert int(peak) < 500
+
+
 def test_a_table_within_the_limits_is_read(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(TABLE * 100)  # longer than a line may be, in many lines
