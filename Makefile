@@ -5,6 +5,10 @@ DATASET ?= recommend/examples/subscribers.csv
 
 PIP = $(BIN)/python -m pip install --quiet --constraint constraints.txt
 LOCKED := .ci/requirements.txt
+define install
+	$(PIP) pip setuptools
+	$(PIP) --no-build-isolation --editable '.$(1)'
+endef
 
 .PHONY: recommend test check docs audit install locked lock clean
 
@@ -24,7 +28,7 @@ docs: .venv/installed-dev
 
 # Known weaknesses of the pinned packages, which pypi.org knows: this needs the network.
 audit: .venv/bin/python
-	$(PIP) --no-build-isolation --editable '.[audit]'
+	$(call install,[audit])
 	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 install: .venv/installed
@@ -33,13 +37,11 @@ install: .venv/installed
 	$(PYTHON) -m venv .venv
 
 .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) pip setuptools
-	$(PIP) --no-build-isolation --editable .
+	$(call install)
 	touch $@
 
 .venv/installed-dev: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) pip setuptools
-	$(PIP) --no-build-isolation --editable '.[dev]'
+	$(call install,[dev])
 	touch $@ .venv/installed
 
 # What CI does before the rest: install no file but those whose hashes are known. torch, with what it needs, is apart:
