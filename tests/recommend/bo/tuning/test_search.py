@@ -91,10 +91,10 @@ def test_a_search_on_shares_of_the_rows_goes_on_and_only_full_trials_are_recorde
 def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
     """There are fewer rows than neighbours, so that even the first fit gives way to a default."""
     many = Configuration(
-        "k_nearest_neighbors", {"n_neighbors": 5000, "weights": "uniform", "metric": "manhattan"}
+        "k_nearest_neighbors", {"n_neighbors": 100, "weights": "uniform", "metric": "manhattan"}
     )
     search = Search(flows=(many.algorithm,), start="file", seeds=(many,), surrogate="gbqr", folds=1)
-    tuned = tune(noisy(300), search, Budget(trials=4), folder=tmp_path, warehouse=world)
+    tuned = tune(noisy(90), search, Budget(trials=4), folder=tmp_path, warehouse=world)
     first, *others = [one.evaluation for one in tuned.trials if one.evaluation is not None]
     assert first.outcome is Outcome.crash
     assert "n_neighbors" in (first.message or "")
