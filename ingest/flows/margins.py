@@ -132,7 +132,7 @@ GAMMA = Number("gamma", 2**-8, 2.0**5, log=True, default=1.0)
 
 svm = Flow(
     name="svm",
-    title="RBF support vector machine",
+    title="Support vector machine",
     hyperparameters=(
         Number("C", 2**-5, 2.0**15, log=True, default=1.0),
         # The RBF kernel ignores coef0. OpenML's runs vary it, so the space keeps it.

@@ -112,5 +112,5 @@ def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Pa
 
 def test_a_member_that_is_no_estimator_before_it_is_fitted_is_refused(dataset: Dataset) -> None:
     members = {configuration("svm with weights"): 0.5, configuration("decision_tree"): 0.5}
-    with pytest.raises(BadInput, match="no script can calibrate RBF support vector machine"):
+    with pytest.raises(BadInput, match="no script can calibrate Support vector machine"):
         ensemble_script(members, dataset, ORIGIN)
