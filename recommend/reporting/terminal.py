@@ -352,8 +352,8 @@ def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) 
 
 def next_steps(result: Recommendation) -> list[str]:
     """Lines about what a user may do next."""
-    script = "" if result.of_others else "--code FILE.py (script), "
-    return _wrapped([f"Next: --why (all settings), --legend, {script}or `tune`."])
+    built = "or --seeds FILE.json." if result.of_others else "--code FILE.py (script), or `tune`."
+    return _wrapped([f"Next: --why (all settings), --legend, {built}"])
 
 
 def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
