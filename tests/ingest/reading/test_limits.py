@@ -23,6 +23,7 @@ from ingest.reading.formats.typed_tables import read_typed_table
 from ingest.reading.limits import NO_LIMITS, ReadingLimits
 from ingest.reading.tables import read_table
 from tests.cases import each
+from tests.commands import PEAK_MEMORY
 from warehouse.support.errors import BadInput
 
 SMALL = ReadingLimits(
@@ -213,8 +214,8 @@ def test_tables_of_runs_have_the_same_limits(bomb: str) -> None:
         read_typed_table(content, SMALL)
 
 
-PEAK = """
-import resource, sys
+READS = f"""{PEAK_MEMORY}
+import sys
 from pathlib import Path
 from ingest.reading.datasets import load_dataset
 from ingest.reading.formats.encoding import read_bytes
@@ -224,7 +225,7 @@ for read in (load_dataset, lambda path: read_typed_table(read_bytes(Path(path)))
         read(sys.argv[1])
     except Exception as error:
         print(type(error).__name__)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+print(peak())
 """
 EMPTY_ROWS = {
     "far beyond the limit": gzip.compress(b"a,b,c,d,e,class\n") + gzip.compress(b",,,,,\n" * 100_000) * 400,
@@ -236,7 +237,7 @@ EMPTY_ROWS = {
 def test_empty_rows_take_little_memory_whatever_their_number(tmp_path: Path, number: str) -> None:
     path = tmp_path / "data.csv.gz"
     path.write_bytes(EMPTY_ROWS[number])
-    command = [sys.executable, "-c", PEAK, str(path)]
+    command = [sys.executable, "-c", READS, str(path)]
     *refusals, peak = subprocess.check_output(command, cwd=Path(__file__).parents[3], text=True).split()
     if number == "far beyond the limit":
         assert refusals == ["UnreadableInput", "UnreadableInput"]

@@ -12,10 +12,10 @@ from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.task_types import REGRESSION, TaskType
 
 QUICK: dict[str, dict[str, Value]] = {
-    "lightgbm": {"n_estimators": 8, "min_child_samples": 5},
-    "xgboost": {"n_estimators": 8},
-    "catboost": {"iterations": 8, "depth": 2},
-    "hist_gradient_boosting": {"max_iter": 5},
+    "lightgbm": {"n_estimators": 20, "min_child_samples": 5},
+    "xgboost": {"n_estimators": 20},
+    "catboost": {"iterations": 20, "depth": 2},
+    "hist_gradient_boosting": {"max_iter": 20},
     "mlp": {"hidden_units": 8, "early_stopping": True},
 }
 QUICK |= {f"{flow}_regressor": values for flow, values in QUICK.items()}

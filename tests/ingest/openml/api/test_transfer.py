@@ -14,6 +14,7 @@ from ingest.openml.api.transfer import AnswerLimits
 from ingest.openml.job import ingest_openml
 from ingest.openml.selection import Selection
 from tests.cases import each
+from tests.commands import PEAK_MEMORY
 from tests.openml_server.evil import MODES, EvilServer
 from warehouse.store import Warehouse
 from warehouse.support.errors import HeadstartError
@@ -44,14 +45,14 @@ def test_a_job_ends_with_one_line(warehouse: Warehouse) -> None:
         assert "\n" not in str(refused.value)
 
 
-PEAK = """
-import resource, sys
+DOWNLOADS = f"""{PEAK_MEMORY}
+import sys
 from ingest.openml.api.connection import Connection
 from ingest.openml.api.published import published_dataset
 try:
     published_dataset(31, Connection(sys.argv[1], rate=1e6, patience=1), 1 << 20)
 except Exception as error:
-    print(type(error).__name__, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+    print(type(error).__name__, peak())
 """
 
 
@@ -61,7 +62,7 @@ except Exception as error:
 def test_an_evil_document_takes_little_memory(mode: str, tmp_path: Path) -> None:
     with EvilServer(mode) as server:
         environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
-        command = [sys.executable, "-c", PEAK, server.url]
+        command = [sys.executable, "-c", DOWNLOADS, server.url]
         said = subprocess.check_output(command, env=environment, cwd=Path(__file__).parents[4], text=True)
     assert said.split()[0] in ("UnreadableInput", "Failed")
     assert int(said.split()[1]) < 500
