@@ -105,7 +105,9 @@ def _voting(members: Mapping[str, Plain], weights: list[float] | None, dataset: 
     frozen = [(name, FrozenEstimator(one)) for name, one in members.items()]
     options = {**code.average.keywords, "weights": weights}
     average: Plain = getattr(ensemble, code.average.function)(frozen, **options)
-    return average.fit(dataset.features, code.values(dataset))
+    average.fit(dataset.features, code.values(dataset))
+    del average.named_estimators_  # of which a file would have a copy, as of whatever stands in two places
+    return average
 
 
 def _columns(dataset: Dataset, role: Role) -> list[str]:
