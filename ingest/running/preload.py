@@ -14,9 +14,8 @@ from importlib.util import find_spec
 from warehouse.support.signals import REQUESTS
 
 for _number in REQUESTS:
-    signal.signal(
-        _number, lambda *_: None
-    )  # which, unlike SIG_IGN, the programs that a trial starts don't inherit
+    # Unlike SIG_IGN, a handler is not inherited by the programs that a trial starts.
+    signal.signal(_number, lambda *_: None)
 signal.pthread_sigmask(signal.SIG_UNBLOCK, REQUESTS)  # which waited since the server was started
 with suppress(OSError):  # stderr is closed
     os.dup2(2, 1)

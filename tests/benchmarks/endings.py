@@ -18,7 +18,6 @@ itself is being started, so moments begin there. Counted are, over all moments o
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
@@ -33,7 +32,16 @@ from typing import Any
 
 import psutil
 
-from tests.benchmarks.kills import IN_WAREHOUSE, JOBS, PATIENCE, Job, begin_with_runs, invoked, start
+from tests.benchmarks.kills import (
+    IN_WAREHOUSE,
+    JOBS,
+    PATIENCE,
+    Job,
+    begin_with_runs,
+    invoked,
+    parser_of,
+    start,
+)
 from tests.openml_server import OpenMLServer, generated_world
 from warehouse.store import Warehouse
 from warehouse.support.journal import Journal
@@ -159,19 +167,15 @@ def end_often(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser = parser_of(__doc__, LONG)
     parser.add_argument("--moments", type=int, default=15, help="of each job, signal and target")
-    parser.add_argument("--jobs", help="names, separated by commas; default: all")
     parser.add_argument("--signals", default="SIGINT,SIGTERM,SIGHUP")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    chosen = [job for job in LONG if options.jobs is None or job.name in options.jobs.split(",")]
     numbers = [signal.Signals[name] for name in options.signals.split(",")]
     print(f"{'job':20}{'signal':>9}" + "".join(f"{name:>7}" for name in ("tries", *BAD)), flush=True)
     bad = 0
     with OpenMLServer(generated_world(), page_limit=20) as server:
-        for job in chosen:
+        for job in options.jobs:
             place: Any = options.folder / job.name.replace(" ", "-")
             for number, found in end_often(
                 job, numbers, options.moments, place, options.seed, server.url

@@ -28,7 +28,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -477,21 +477,30 @@ def kill_often(job: Job, kills: int, folder: Path, seed: int, server: str) -> Co
     return total
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def parser_of(description: str | None, jobs: Sequence[Job]) -> argparse.ArgumentParser:
+    """A parser of the options that say where which of these jobs run."""
+
+    def named(names: str) -> list[Job]:
+        return [job for job in jobs if job.name in names.split(",")]
+
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--kills", type=int, default=110, help="over all jobs")
-    parser.add_argument("--jobs", help="names, separated by commas; default: all")
+    parser.add_argument("--jobs", type=named, default=jobs, help="names, separated by commas; default: all")
     parser.add_argument("--seed", type=int, default=0)
+    return parser
+
+
+def main() -> None:
+    parser = parser_of(__doc__, JOBS)
+    parser.add_argument("--kills", type=int, default=110, help="over all jobs")
     options = parser.parse_args()
-    chosen = [job for job in JOBS if options.jobs is None or job.name in options.jobs.split(",")]
     columns = ("kills", *BAD)
     print(f"{'job':20}" + "".join(f"{name:>9}" for name in columns), flush=True)
     total: Counter[str] = Counter()
     with OpenMLServer(generated_world(), page_limit=20) as server:
-        for job in chosen:
+        for job in options.jobs:
             place = options.folder / job.name.replace(" ", "-")
-            each = -(-options.kills // len(chosen))
+            each = -(-options.kills // len(options.jobs))
             found: Any = kill_often(job, each, place, options.seed, server.url)
             print(f"{job.name:20}" + "".join(f"{found[name]:9}" for name in columns), flush=True)
             total += found

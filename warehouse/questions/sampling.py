@@ -73,9 +73,9 @@ class RunSample:
     """Selection of a sample among the runs with a value of a measure."""
 
     flows: list[str] | None
-    """Of these flows; None: all."""
+    """Flows whose runs are taken; None = all."""
     runs: list[str] | None
-    """None: all of these flows."""
+    """Keys of the runs; None = all runs of these flows."""
 
 
 def choose_sample(

@@ -28,7 +28,7 @@ from warehouse.support.text import counted, parse_duration, printable
 
 JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
-"""Whose steps `progress` shows."""
+"""Packages whose logged steps `progress` shows."""
 _SECONDS_BETWEEN_LINES = 60.0
 _REFUSALS = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO,
@@ -79,17 +79,17 @@ def assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def seconds(text: object) -> float:
+def seconds(text: object, *, or_zero: bool = False) -> float:
     """A time as the parser of an option, whose name Typer puts in front of the message."""
     try:
-        return parse_duration(str(text))
+        return parse_duration(str(text), or_zero=or_zero)
     except BadOption as error:
         raise typer.BadParameter(str(error)) from None
 
 
 def seconds_or_zero(text: object) -> float:
     """Read seconds like `seconds`; 0 is a time, too."""
-    return 0.0 if str(text).strip() in ("0", "0.0", "0s") else seconds(text)
+    return seconds(text, or_zero=True)
 
 
 @contextmanager

@@ -89,8 +89,7 @@ def holder_of(folder: Path) -> str:
 
 
 def _longest_wait() -> float:
-    text = os.environ.get(WAIT) or _USUAL_WAIT
     try:
-        return 0.0 if text == "0" else parse_duration(text)
+        return parse_duration(os.environ.get(WAIT) or _USUAL_WAIT, or_zero=True)
     except BadOption as error:
         raise BadOption(f"{WAIT}: {error}") from None

@@ -52,12 +52,17 @@ def printable(text: str) -> str:
     )
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, *, or_zero: bool = False) -> float:
     """Seconds of `90`, `60s`, `5m`, `1.5h`.
+
+    Args:
+        or_zero: whether 0 is a time, too.
 
     Raises:
         BadInput: it is none of these, not positive, or longer than `LONGEST_SECONDS`.
     """
+    if or_zero and text.strip() in ("0", "0.0", "0s"):
+        return 0.0
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text.strip().lower())
     seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
     if not 0 < seconds <= LONGEST_SECONDS:
