@@ -7,7 +7,7 @@ PIP = $(BIN)/python -m pip install --quiet --constraint constraints.txt
 LOCKED := .ci/requirements.txt
 define install
 	$(PIP) pip setuptools
-	$(PIP) --no-build-isolation --editable '.$(1)'
+	PYTHONWARNINGS='ignore:Editable installation' $(PIP) --no-build-isolation --editable '.$(1)'
 endef
 
 .PHONY: recommend test check docs audit install locked lock clean
