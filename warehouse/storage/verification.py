@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from warehouse.storage import delta, manifests
 from warehouse.storage.history import CommitHistory
 from warehouse.storage.manifests import FileSum, Manifest
-from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
+from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal, telling_refusals
 from warehouse.support.locks import HOLDER, LOCK
 from warehouse.vocabulary.schema import TABLES
 
@@ -75,6 +75,7 @@ class Verification:
         return [finding for finding in self.findings if finding.is_damage]
 
 
+@telling_refusals()
 def verify(warehouse: Path, *, deep: bool = False) -> Verification:
     """Compare a warehouse with its manifests; nothing is written, and writers need not wait.
 

@@ -3,6 +3,8 @@
 import errno
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class HeadstartError(Exception):
@@ -101,6 +103,16 @@ def raise_refusal(error: BaseException) -> None:
         name = getattr(error, "filename", None)
         reason = os.strerror(errno.ENOMEM) if isinstance(error, MemoryError) else reason_of(error)
         raise SystemRefusal(f"{name}: {reason}" if name else reason) from error
+
+
+@contextmanager
+def telling_refusals() -> Iterator[None]:
+    """Raise `SystemRefusal` for a refusal of the system that nothing inside has told."""
+    try:
+        yield
+    except (OSError, MemoryError) as error:
+        raise_refusal(error)
+        raise
 
 
 def is_panic(error: BaseException) -> bool:

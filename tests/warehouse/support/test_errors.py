@@ -16,6 +16,7 @@ from warehouse.support.errors import (
     SystemRefusal,
     one_line,
     raise_refusal,
+    telling_refusals,
 )
 
 
@@ -73,6 +74,17 @@ def test_what_the_system_refuses_is_no_damage(error: Exception) -> None:
 )
 def test_what_else_is_wrong_with_a_file_may_be_damage(error: Exception) -> None:
     raise_refusal(error)
+
+
+@each("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError()])
+def test_a_refusal_that_nothing_tells_inside_is_told_outside(error: Exception) -> None:
+    with pytest.raises(SystemRefusal), telling_refusals():
+        raise error
+
+
+def test_other_errors_pass_as_they_are() -> None:
+    with pytest.raises(FileNotFoundError), telling_refusals():
+        raise FileNotFoundError(errno.ENOENT, "x")
 
 
 @given(text=st.text())
