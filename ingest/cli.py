@@ -40,43 +40,32 @@ app = console.new_app(
 
 
 DatasetsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--datasets", help="Directory of datasets, or an index.csv (name, target).", show_default=False
-    ),
+    Path | None, typer.Option("--datasets", help="Directory of datasets, or an index.csv (name, target).")
 ]
 
 
 @app.command()
 def file(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Run table: ARFF, CSV, TSV or Parquet.", show_default=False)
-    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Run table: ARFF, CSV, TSV or Parquet.")],
     flow: Annotated[
         str | None,
-        typer.Option(
-            help="Flow of the runs: an OpenML id, a flow that Headstart builds, or any other name.",
-            show_default=False,
-        ),
+        typer.Option(help="Flow of the runs: an OpenML id, a flow that Headstart builds, or any other name."),
     ] = None,
     flow_column: Annotated[
-        str | None,
-        typer.Option(help="Column that names the flow of each run, in place of --flow.", show_default=False),
+        str | None, typer.Option(help="Column that names the flow of each run, in place of --flow.")
     ] = None,
     qualities: Annotated[
         Path | None,
         typer.Option(
             help="Qualities of the datasets: JSON, task id -> quality -> value, or a table with a row for "
-            "each task_id.",
-            show_default=False,
+            "each task_id."
         ),
     ] = None,
     space: Annotated[
         Path | None,
         typer.Option(
             help="JSON or TOML file with the search space of a flow that Headstart does not build. Default: "
-            "inferred from its runs.",
-            show_default=False,
+            "inferred from its runs."
         ),
     ] = None,
     warehouse: WarehouseOption = None,
@@ -158,14 +147,9 @@ def _about_space(
 @app.command()
 def space(
     path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="Search space: JSON, TOML, or the JSON of ConfigSpace.", show_default=False
-        ),
+        Path, typer.Argument(metavar="FILE", help="Search space: JSON, TOML, or the JSON of ConfigSpace.")
     ],
-    flow: Annotated[
-        str, typer.Option(help="Flow of the warehouse, e.g. 8353 or openml:8353.", show_default=False)
-    ],
+    flow: Annotated[str, typer.Option(help="Flow of the warehouse, e.g. 8353 or openml:8353.")],
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",
 ) -> None:
@@ -203,8 +187,7 @@ class DesignOptions:
         Path | None,
         typer.Option(
             help="Plan of the experiments (TOML file), in place of the options for datasets, flows, folds, "
-            "seed and limits.",
-            show_default=False,
+            "seed and limits."
         ),
     ] = None
     flows: Annotated[
@@ -218,9 +201,7 @@ class DesignOptions:
     time_limit: Annotated[
         float,
         typer.Option(
-            parser=console.seconds,
-            metavar="TIME",
-            help="Limit of processor time for one run, e.g. 60s, 5m.",
+            parser=console.seconds, metavar="TIME", help="Limit of processor time for one run, e.g. 60s, 5m."
         ),
     ] = 60.0
     memory_limit: Annotated[int, typer.Option(help="Memory limit of one run, in MiB.")] = 4096
@@ -305,10 +286,7 @@ def experiments(design: DesignOptions, machines: MachineOptions) -> None:
 def sketches(
     datasets: DatasetsOption = None,
     plan: Annotated[
-        Path | None,
-        typer.Option(
-            help="Plan (TOML file) that lists the datasets, in place of --datasets.", show_default=False
-        ),
+        Path | None, typer.Option(help="Plan (TOML file) that lists the datasets, in place of --datasets.")
     ] = None,
     warehouse: WarehouseOption = None,
     wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
@@ -359,7 +337,6 @@ class MetafeatureOptions:
             metavar="NAMES",
             help="Comma-separated groups or names of meta-features"
             f" ({', '.join(SELECTIONS)}). Default: everything.",
-            show_default=False,
         ),
     ] = None
     time: Annotated[
@@ -369,7 +346,6 @@ class MetafeatureOptions:
             metavar="TIME",
             help="Time budget, e.g. 1s, 5m; the most expensive meta-features are left out. 0: only the "
             "cheapest.",
-            show_default=False,
         ),
     ] = None
 
@@ -391,10 +367,8 @@ class MetafeatureOptions:
 @app.command(cls=_Metafeatures)
 @grouped
 def metafeatures(
-    path: Annotated[
-        str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.", show_default=False)
-    ],
-    target: Annotated[str | None, typer.Option(help="Column to predict.", show_default=False)] = None,
+    path: Annotated[str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.")],
+    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
     task: TaskOption = None,
     output: JsonOption = "table",
     quiet: QuietOption = False,

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 TaskOption = Annotated[
     TaskName | None,
-    typer.Option(
-        "--task",
-        metavar="KIND",
-        help="classification or regression. Default: by the target.",
-        show_default=False,
-    ),
+    typer.Option("--task", metavar="KIND", help="classification or regression. Default: by the target."),
 ]
 
 
@@ -34,7 +29,6 @@ class Reading:
         typer.Option(
             metavar="NAME",
             help="Encoding of a text file, by Python's name, if detection is wrong: cp1251, gb18030, ...",
-            show_default=False,
         ),
     ] = None
     delimiter: Annotated[
@@ -43,15 +37,12 @@ class Reading:
             metavar="SIGN",
             help="Character between the cells of a text file, or comma, semicolon, tab, pipe, blank. "
             "Default: detected.",
-            show_default=False,
         ),
     ] = None
     decimal: Annotated[
         str | None,
         typer.Option(
-            metavar="SIGN",
-            help="Decimal sign of numbers, '.' or ','. Default: detected for each column.",
-            show_default=False,
+            metavar="SIGN", help="Decimal sign of numbers, '.' or ','. Default: detected for each column."
         ),
     ] = None
     missing: Annotated[
@@ -59,24 +50,18 @@ class Reading:
         typer.Option(
             metavar="WORD",
             help="Word that stands for a missing value, besides the usual ones. May be repeated.",
-            show_default=False,
         ),
     ] = None
     skip_lines: Annotated[
         int,
         typer.Option(
-            metavar="N",
-            min=0,
-            help="Number of lines to skip at the top of a text file.",
-            show_default=False,
+            metavar="N", min=0, help="Number of lines to skip at the top of a text file.", show_default=False
         ),
     ] = 0
     header: Annotated[
         bool | None,
         typer.Option(
-            "--header/--no-header",
-            help="Whether the first line names the columns. Default: detected.",
-            show_default=False,
+            "--header/--no-header", help="Whether the first line names the columns. Default: detected."
         ),
     ] = None
 

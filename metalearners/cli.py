@@ -92,8 +92,7 @@ class ProtocolOptions:
 
     panel: ClassVar = "Evaluation"
     tasks: Annotated[
-        str | None,
-        typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all."),
+        str | None, typer.Option(help="Comma-separated tasks whose datasets are left out. Default: all.")
     ] = None
     folds: Annotated[
         int | None,
@@ -102,7 +101,6 @@ class ProtocolOptions:
             metavar="N",
             help="Leave out families of datasets in so many folds; 0: one dataset at a time. Default: 0, or"
             " 10 where there are more than 150 datasets.",
-            show_default=False,
         ),
     ] = None
     shots: Annotated[

@@ -60,15 +60,12 @@ class Predictor(Protocol):
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores, as `Model.predict` does."""
-        ...
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Choose configurations, as `Model.choose` does."""
-        ...
 
     def condition(self, observations: Observations) -> Predictor:
         """Condition on trials, as `Model.condition` does."""
-        ...
 
 
 @runtime_checkable
@@ -83,7 +80,6 @@ class InOwnUnit(Protocol):
         Args:
             rows: that each is fitted on; None = all.
         """
-        ...
 
     def beats(
         self,
@@ -97,4 +93,3 @@ class InOwnUnit(Protocol):
         Args:
             rows: that both are fitted on; None = all.
         """
-        ...

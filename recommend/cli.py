@@ -69,7 +69,6 @@ class TimeOptions:
             parser=console.seconds,
             metavar="TIME",
             help="Limit of one fit of each configuration, e.g. 60s, 5m, 1h.",
-            show_default=False,
         ),
     ] = None
     verify: Annotated[
@@ -78,14 +77,10 @@ class TimeOptions:
             parser=console.seconds,
             metavar="TIME",
             help="Try the first ones and usual defaults on the dataset for this time.",
-            show_default=False,
         ),
     ] = None
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Parallel trials. Default: one per processor.", show_default=False
-        ),
+        int | None, typer.Option(min=1, metavar="N", help="Parallel trials. Default: one per processor.")
     ] = None
     record: Annotated[
         bool, typer.Option("--record", help="Write the trials to the warehouse, to be learned from.")
@@ -97,10 +92,9 @@ class ResultOptions:
     """What is printed and written about the recommendation."""
 
     panel: ClassVar = "Results"
-    why: Annotated[
-        bool,
-        typer.Option("--why", help="All hyperparameters, and the grounds of each rank."),
-    ] = False
+    why: Annotated[bool, typer.Option("--why", help="All hyperparameters, and the grounds of each rank.")] = (
+        False
+    )
     legend: Annotated[bool, typer.Option("--legend", help="Say what the columns mean.")] = False
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain the ranking in about ten sentences.")
@@ -109,27 +103,20 @@ class ResultOptions:
         False
     )
     seeds: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a JSON file to start searches from.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="Write a JSON file to start searches from.")
     ] = None
-    page: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE", help="Write an HTML page.", show_default=False),
-    ] = None
+    page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML page.")] = None
     code: CodeOption = None
     average: Annotated[
         bool, typer.Option("--average", help="With --code: the average of the first three.")
     ] = False
     ranges: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write ranges of good values to a JSON file.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="Write ranges of good values to a JSON file.")
     ] = None
     output: Annotated[
         str,
         typer.Option(
-            "--format",
-            metavar="NAME",
-            help=f"table, json, or JSON for a tool: {', '.join(TOOLS)}.",
+            "--format", metavar="NAME", help=f"table, json, or JSON for a tool: {', '.join(TOOLS)}."
         ),
     ] = "table"
 
@@ -153,7 +140,7 @@ class MoreOptions:
 class DataOrFile(Data):
     """The dataset, which may also be named by the argument."""
 
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP, show_default=False)] = None
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help=DATASET_HELP)] = None
 
 
 @app.command(cls=_Recommend, no_args_is_help=True)

@@ -33,18 +33,12 @@ CodeOption = Annotated[
         metavar="FILE.py",
         callback=_python_file,
         help="Write the result as a script that runs without Headstart.",
-        show_default=False,
     ),
 ]
 
 FlowOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--flow",
-        metavar="NAME",
-        help="Only this algorithm, e.g. random_forest. May be repeated.",
-        show_default=False,
-    ),
+    typer.Option("--flow", metavar="NAME", help="Only this algorithm, e.g. random_forest. May be repeated."),
 ]
 
 
@@ -55,7 +49,6 @@ ChosenMeasureOption = Annotated[
         metavar="NAME",
         callback=lambda name: name and canonical_measure(name),
         help="Measure to be good at: accuracy, auc, logloss, f1, rmse, mae, ...",
-        show_default=False,
     ),
 ]
 
@@ -81,8 +74,7 @@ class ReadingWithRoles(Reading):
     role: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"COLUMN=ROLE where detection is wrong; roles: {', '.join(Role)}. May be repeated.",
-            show_default=False,
+            help=f"COLUMN=ROLE where detection is wrong; roles: {', '.join(Role)}. May be repeated."
         ),
     ] = None
 
@@ -92,22 +84,15 @@ class Data:
     """Options for the dataset and its target."""
 
     panel: ClassVar = "Data"
-    dataset: Annotated[str | None, typer.Option(metavar="FILE", help=DATASET_HELP, show_default=False)] = None
+    dataset: Annotated[str | None, typer.Option(metavar="FILE", help=DATASET_HELP)] = None
     target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column to predict. Default: detected.",
-            show_default=False,
-        ),
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict. Default: detected.")
     ] = None
     task: TaskOption = None
     split: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND=COLUMN",
-            help="time=COLUMN tests on later rows, group=COLUMN on other groups.",
-            show_default=False,
+            metavar="KIND=COLUMN", help="time=COLUMN tests on later rows, group=COLUMN on other groups."
         ),
     ] = None
 

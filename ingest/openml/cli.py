@@ -33,7 +33,7 @@ SHOWN_REASONS = 10  # lines that fit a screen beside the summary
 
 def _numbers_option(which: str) -> Any:
     """An option for OpenML's numbers of things; see `_numbers`."""
-    return typer.Option(metavar="NUMBERS", help=f"{which}, separated by commas.", show_default=False)
+    return typer.Option(metavar="NUMBERS", help=f"{which}, separated by commas.")
 
 
 ServerOption = Annotated[str, typer.Option(metavar="URL", help="Address of the server's API.")]
@@ -44,9 +44,7 @@ class SelectionOptions:
     """Selection of the runs to download, and of their measures."""
 
     panel: ClassVar = "Which runs"
-    suite: Annotated[
-        str | None, typer.Option(help="Only tasks of this suite: number or alias.", show_default=False)
-    ] = None
+    suite: Annotated[str | None, typer.Option(help="Only tasks of this suite: number or alias.")] = None
     tasks: Annotated[str | None, _numbers_option("Only these tasks")] = None
     datasets: Annotated[str | None, _numbers_option("Only tasks of these datasets")] = None
     flows: Annotated[str | None, _numbers_option("Only runs of these flows")] = None
@@ -61,20 +59,15 @@ class SelectionOptions:
             help="Evaluation measures, separated by commas; short names work. Default: "
             + "; ".join(f"{', '.join(names)} ({task})" for task, names in MEASURES.items())
             + ".",
-            show_default=False,
         ),
     ] = None
-    since: Annotated[
-        int | None,
-        typer.Option(min=1, help="Only runs with this number or a higher one.", show_default=False),
-    ] = None
+    since: Annotated[int | None, typer.Option(min=1, help="Only runs with this number or a higher one.")] = (
+        None
+    )
     most: Annotated[
         int | None,
         typer.Option(
-            "--max-runs-per-task-and-flow",
-            min=1,
-            help="Largest number of runs of each task and flow.",
-            show_default=False,
+            "--max-runs-per-task-and-flow", min=1, help="Largest number of runs of each task and flow."
         ),
     ] = None
     failed_runs: Annotated[bool, typer.Option(help="Also runs that ended with an error.")] = False
@@ -108,9 +101,9 @@ class RequestOptions:
 
     panel: ClassVar = "Requests"
     server: ServerOption = DEFAULT_SERVER
-    api_key_file: Annotated[
-        Path | None, typer.Option(help="File with your API key; reading needs none.", show_default=False)
-    ] = None
+    api_key_file: Annotated[Path | None, typer.Option(help="File with your API key; reading needs none.")] = (
+        None
+    )
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel requests.")] = 1
     rate: Annotated[float, typer.Option(help="Most requests per second.")] = 1.0
     refresh: Annotated[bool, typer.Option(help="Download everything again and correct changed rows.")] = False

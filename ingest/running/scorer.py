@@ -27,11 +27,9 @@ class Scorer(Protocol):
 
     def outcomes(self, target: pd.Series) -> np.ndarray:
         """(n,) what pipelines are fitted to: class codes from 0, or numbers."""
-        ...
 
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:
         """Strata without a row in `train`, in words; None if all have one."""
-        ...
 
     def predict(
         self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray, train: Positions
@@ -42,7 +40,6 @@ class Scorer(Protocol):
             outcomes: of the whole dataset, which may have classes that the pipeline has not seen.
             train: positions of those that it was fitted to.
         """
-        ...
 
     def measures(self, folds: Sequence[Predictions], outcomes: Sequence[np.ndarray]) -> dict[str, float]:
         """The task type's measures of the predictions of one or more folds.
@@ -53,7 +50,6 @@ class Scorer(Protocol):
         Returns:
             Measure -> value; NaN where it does not exist.
         """
-        ...
 
     def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
         """One measure of (n, k) scores that can be averaged; NaN where it does not exist.
@@ -61,11 +57,9 @@ class Scorer(Protocol):
         Raises:
             KeyError: the task type has no such measure.
         """
-        ...
 
     def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
         """Weighted average of (n, k) `scores` that can be averaged, as an ensemble predicts."""
-        ...
 
 
 SCORERS: Mapping[TaskType, Scorer] = {CLASSIFICATION: ClassScorer(), REGRESSION: NumberScorer()}

@@ -93,20 +93,16 @@ class HasPrior(Protocol):
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores, as `Model.predict` does."""
-        ...
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Choose configurations, as `Model.choose` does."""
-        ...
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What it expects of `configurations` on the dataset with these meta-features."""
-        ...
 
     def targets_of(self, values: Floats) -> Floats:
         """(t,) values of trials on one dataset in the form that the learner learned from, up to level and
         spread."""
-        ...
 
 
 class Posterior:

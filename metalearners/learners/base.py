@@ -28,22 +28,18 @@ class Model(Protocol):
     @property
     def qualities(self) -> tuple[str, ...]:
         """Meta-features of a new dataset that the predictions depend on."""
-        ...
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """What to expect of `configurations` on the dataset with these meta-features (by quality).
 
         Never fails on values and qualities that training did not have.
         """
-        ...
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
-        ...
 
     def condition(self, observations: Observations) -> Predictor:
         """What also knows these trials on the new dataset."""
-        ...
 
 
 @runtime_checkable
@@ -52,7 +48,6 @@ class EstimatesValues(Protocol):
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
         """Estimate the measure, larger is better, (n,); None if only scores were learned."""
-        ...
 
 
 @runtime_checkable
@@ -62,11 +57,9 @@ class ExplainsItself(Protocol):
     @property
     def datasets(self) -> tuple[str, ...]:
         """Keys of these datasets."""
-        ...
 
     def contributions(self, metafeatures: pd.Series) -> Contributions:
         """The parts of predictions for the dataset with these meta-features, in the order of `datasets`."""
-        ...
 
 
 class MetaLearner(Protocol):
@@ -81,7 +74,6 @@ class MetaLearner(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """The keywords that make an equal learner; JSON values."""
-        ...
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Model:
         """Learn from `runs`; qualities of a dataset that `metafeatures` lacks are missing.
@@ -89,7 +81,6 @@ class MetaLearner(Protocol):
         Raises:
             BadInput: there is nothing to learn from.
         """
-        ...
 
 
 @runtime_checkable
@@ -101,7 +92,6 @@ class LeavesOut(Protocol):
 
         Hyperparameters, which all datasets decide together, may stay; no number of a dataset left out does.
         """
-        ...
 
 
 M = TypeVar("M")
@@ -116,7 +106,6 @@ class Refits(Protocol[M]):
 
         Hyperparameters, which all datasets decide together, may stay; no number of a dataset left out does.
         """
-        ...
 
 
 class WithSettings:
@@ -158,8 +147,6 @@ class LongTraining(Protocol[M]):
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
         """Learn from runs, as `MetaLearner.fit` does."""
-        ...
 
     def update(self, model: M, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
         """Learn from `runs`, all current runs, continuing from `model`."""
-        ...

@@ -49,7 +49,6 @@ class CandidateSource(Protocol):
     @property
     def algorithms(self) -> tuple[str, ...]:
         """Canonical names of the algorithms that it has configurations of."""
-        ...
 
     def among(self, fixed: Mapping[str, Value]) -> Self:
         """The source of those configurations alone that have these values; keys stay the same.
@@ -58,7 +57,6 @@ class CandidateSource(Protocol):
             fixed: hyperparameter -> value; where several algorithms stand together, names are joint ones,
                 and `algorithm` is one of them. None stands for rows of a table that lack it, too.
         """
-        ...
 
     def choices(self, name: str) -> tuple[Value, ...]:
         """Values that its configurations may have of a choice; none where they lack it.
@@ -66,19 +64,15 @@ class CandidateSource(Protocol):
         Not all are sure to occur: some may be forbidden together with what is given. None is one of them
         where only some rows of a table have a value.
         """
-        ...
 
     def sample(self, n: int, random: np.random.Generator) -> Configurations:
         """Draw `n` configurations at random, fewer where a table has no more."""
-        ...
 
     def default(self) -> Configurations:
         """The candidate with these values, and defaults for others; None in tables, or if forbidden."""
-        ...
 
     def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
         """Its configurations that differ from a single one in one hyperparameter, and in what it switches."""
-        ...
 
     def pick(
         self, groups: Sequence[Configurations], scores: Floats, taken: Collection[Hashable]
@@ -89,11 +83,9 @@ class CandidateSource(Protocol):
             groups: configurations of this source.
             scores: (n,) of all of them, one group after the other.
         """
-        ...
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
         """One at random that is not `taken`; None where there is none left."""
-        ...
 
     def best(
         self,
@@ -110,7 +102,6 @@ class CandidateSource(Protocol):
             tried: the trials so far, one by one.
             number: of the trial, from 0.
         """
-        ...
 
 
 class TableCandidates:

@@ -19,13 +19,7 @@ from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, completed
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.explaining.column_importance import MOST_SECONDS, ColumnImportance, seconds_kept
-from recommend.options import (
-    ChosenMeasureOption,
-    CodeOption,
-    Data,
-    FlowOption,
-    ReadingWithRoles,
-)
+from recommend.options import ChosenMeasureOption, CodeOption, Data, FlowOption, ReadingWithRoles
 from recommend.ranking.target_kinds import target_kind
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
@@ -85,11 +79,7 @@ class SpaceOptions:
     flow: FlowOption = None
     measure: ChosenMeasureOption = None
     preprocessing: Annotated[
-        bool,
-        typer.Option(
-            "--preprocessing",
-            help="Also search imputation, encoding, scaling and balancing.",
-        ),
+        bool, typer.Option("--preprocessing", help="Also search imputation, encoding, scaling and balancing.")
     ] = False
 
 
@@ -98,21 +88,13 @@ class BudgetOptions:
     """When a search ends."""
 
     panel: ClassVar = "How long"
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Limit of trials. Default: none.",
-            show_default=False,
-        ),
-    ] = None
+    trials: Annotated[int | None, typer.Option(metavar="N", help="Limit of trials. Default: none.")] = None
     time: Annotated[
         float | None,
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
             help=f"Limit of time, without writing files. Default: {USUAL_SECONDS:g}s, or none with --trials.",
-            show_default=False,
         ),
     ] = None
 
@@ -133,22 +115,10 @@ class ResultOptions:
 
     panel: ClassVar = "Results"
     code: CodeOption = None
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.skops",
-            help="Write the fitted model.",
-            show_default=False,
-        ),
-    ] = None
+    model: Annotated[Path | None, typer.Option(metavar="FILE.skops", help="Write the fitted model.")] = None
     page: Annotated[
         Path | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Write an HTML page, after each trial and at the end.",
-            show_default=False,
-        ),
+        typer.Option("--report", metavar="FILE", help="Write an HTML page, after each trial and at the end."),
     ] = None
     output: JsonOption = "table"
 
@@ -161,9 +131,7 @@ class TrialOptions:
     folds: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Folds of a trial's cross-validation; 1 is one split. Default: by rows and time.",
-            show_default=False,
+            min=1, help="Folds of a trial's cross-validation; 1 is one split. Default: by rows and time."
         ),
     ] = None
     trial_time: Annotated[
@@ -172,7 +140,6 @@ class TrialOptions:
             parser=console.seconds,
             metavar="TIME",
             help="Time limit of a trial, e.g. 60s, 5m. Default: a quarter of --time, else 60s.",
-            show_default=False,
         ),
     ] = None
     trial_memory: Annotated[int, typer.Option(min=1, help="Memory limit of a trial, in MiB.")] = 4096
@@ -195,10 +162,7 @@ class MachineOptions:
     dask: DaskOption = None
     history: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder of the trials. Default: a folder for this search in your cache.",
-            show_default=False,
-        ),
+        typer.Option(help="Folder of the trials. Default: a folder for this search in your cache."),
     ] = None
     warehouse: WarehouseOption = None
     record: Annotated[
@@ -216,19 +180,14 @@ class ResearchOptions:
         str | None,
         typer.Option(
             help="First configurations: quick, top, none; more: `tune methods`. "
-            f"Default: the seeds file, else {DEFAULT_START}.",
-            show_default=False,
+            f"Default: the seeds file, else {DEFAULT_START}."
         ),
     ] = None
-    seeds: Annotated[
-        Path | None,
-        typer.Option(help="Start from this file of `recommend --seeds`.", show_default=False),
-    ] = None
+    seeds: Annotated[Path | None, typer.Option(help="Start from this file of `recommend --seeds`.")] = None
     surrogate: Annotated[
         str | None,
         typer.Option(
-            help="Surrogate model: blend, gbqr, forest; more: `tune methods`. Default: the strategy's own.",
-            show_default=False,
+            help="Surrogate model: blend, gbqr, forest; more: `tune methods`. Default: the strategy's own."
         ),
     ] = None
     strategy: Annotated[
@@ -241,20 +200,14 @@ class ResearchOptions:
         str | None,
         typer.Option(
             help="Acquisition function: ei, ei-per-second, ucb; more: `tune methods`. "
-            "Default: the surrogate's own, but ei-per-second in place of ei.",
-            show_default=False,
+            "Default: the surrogate's own, but ei-per-second in place of ei."
         ),
     ] = None
     learner: Annotated[
-        str | None,
-        typer.Option(
-            help="Meta-learner of the start and the surrogate; see `metalearners list`.",
-            show_default=False,
-        ),
+        str | None, typer.Option(help="Meta-learner of the start and the surrogate; see `metalearners list`.")
     ] = None
     random_every: Annotated[
-        int | None,
-        typer.Option(min=1, help="Period of random trials; 2: every second trial.", show_default=False),
+        int | None, typer.Option(min=1, help="Period of random trials; 2: every second trial.")
     ] = None
     anchors: Annotated[
         bool,
@@ -360,10 +313,7 @@ def _importance(tuned: SearchResult, limits: BudgetOptions) -> ColumnImportance 
 
 
 def _wanted(
-    tuned: SearchResult,
-    importance: ColumnImportance | None,
-    results: ResultOptions,
-    machines: MachineOptions,
+    tuned: SearchResult, importance: ColumnImportance | None, results: ResultOptions, machines: MachineOptions
 ) -> Iterator[Callable[[], str]]:
     """Functions that each write one of the results of a search, and return the line to print."""
     if results.model is not None:

@@ -68,7 +68,6 @@ class AskTell(Protocol):
 
         Then everything was proposed, or what is left waits for trials that are under way.
         """
-        ...
 
     def recall(self, proposal: Proposal) -> None:
         """Take over a proposal that was made before: the trials of a history, in the order of their numbers.
@@ -76,7 +75,6 @@ class AskTell(Protocol):
         Raises:
             BadInput: it is not the next number.
         """
-        ...
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
         """Take the outcome of trial `number`.
@@ -88,7 +86,6 @@ class AskTell(Protocol):
         Raises:
             BadInput: there is no such trial, it is done, or a number is not finite.
         """
-        ...
 
 
 @dataclass

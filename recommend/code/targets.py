@@ -33,27 +33,21 @@ class TargetCode(Protocol):
 
     def size(self, dataset: Dataset) -> str:
         """The target in a few words, for the list of a file's facts."""
-        ...
 
     def constants(self, dataset: Dataset) -> dict[str, object]:
         """Name -> value, of constants that scripts of other task types don't have."""
-        ...
 
     def values(self, dataset: Dataset) -> np.ndarray:
         """(n,) what a script's `fit` is given for `y`, unless it takes classes as numbers."""
-        ...
 
     def fewest(self, dataset: Dataset) -> int:
         """Rows of the smallest stratum that each fold has to test."""
-        ...
 
     def outcomes(self, fitting: Fitting) -> str:
         """Source of these values in `main`."""
-        ...
 
     def predicted(self, fitting: Fitting) -> tuple[str, list[str]]:
         """The docstring of `predict`, and its lines up to the `table` that it returns."""
-        ...
 
     def scorer(self, measure: str, fitting: Fitting, fewest: int) -> str:
         """Scikit-learn's name of the measure; where it has none, that of a close or usual one.
@@ -61,7 +55,6 @@ class TargetCode(Protocol):
         Args:
             fewest: rows of the smallest class, or 0 where a fold tests none of one.
         """
-        ...
 
 
 class ClassCode:

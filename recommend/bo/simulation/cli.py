@@ -43,8 +43,7 @@ class MethodOptions:
             help="SURROGATE+START, STRATEGY+START, STRATEGY:SURROGATE+START, order, random, random-2x, "
             f"{', '.join(PEERS)}. SURROGATE/ACQUISITION~2: with another acquisition function, and every "
             "second trial at random. May be repeated. "
-            f"Default: {', '.join(METHODS)}.",
-            show_default=False,
+            f"Default: {', '.join(METHODS)}."
         ),
     ] = None
     trials: Annotated[
@@ -71,9 +70,7 @@ class TaskOptions:
     """Options for the tasks."""
 
     panel: ClassVar = "What to search on"
-    flow: Annotated[
-        str | None, typer.Option(help="Only runs of this flow. Default: all.", show_default=False)
-    ] = None
+    flow: Annotated[str | None, typer.Option(help="Only runs of this flow. Default: all.")] = None
     task: TaskTypeOption = "classification"
     measure: MeasureOption = None
     tasks: Annotated[
@@ -85,17 +82,14 @@ class TaskOptions:
         ),
     ] = "table"
     dataset: Annotated[
-        list[str] | None,
-        typer.Option(help="Search on this dataset only. May be repeated.", show_default=False),
+        list[str] | None, typer.Option(help="Search on this dataset only. May be repeated.")
     ] = None
     least_rows: Annotated[
         int, typer.Option(min=0, help="Search only on datasets with at least this many rows.")
     ] = 0
     half: Annotated[
         str | None,
-        typer.Option(
-            help="Search on one half of the families of datasets: choosing or reporting.", show_default=False
-        ),
+        typer.Option(help="Search on one half of the families of datasets: choosing or reporting."),
     ] = None
     folds: Annotated[
         int,
@@ -112,19 +106,14 @@ class ComparisonOptions:
     """Options for the results of a comparison."""
 
     panel: ClassVar = "Results"
-    csv: Annotated[
-        Path | None, typer.Option(help="Write every trial to this CSV file.", show_default=False)
-    ] = None
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw regret and rank into this picture.", show_default=False)
-    ] = None
+    csv: Annotated[Path | None, typer.Option(help="Write every trial to this CSV file.")] = None
+    plot: Annotated[Path | None, typer.Option(help="Draw regret and rank into this picture.")] = None
     at: Annotated[
         int | None,
         typer.Option(
             min=1,
             help="Test for differences after this number of trials, or of usual run times. Default: over "
             "all.",
-            show_default=False,
         ),
     ] = None
     output: JsonOption = "table"
@@ -138,10 +127,7 @@ class SimulationMachines:
     jobs: JobsOption = 1
     dask: DaskOption = None
     history: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep finished searches in this file and skip those that it has.", show_default=False
-        ),
+        Path | None, typer.Option(help="Keep finished searches in this file and skip those that it has.")
     ] = None
     warehouse: WarehouseOption = None
     quiet: QuietOption = False

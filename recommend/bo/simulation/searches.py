@@ -21,11 +21,9 @@ class SearchMethod(Protocol):
 
     def ask(self) -> Sequence[Candidate]:
         """The next trial: one configuration, or several of which the best counts."""
-        ...
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:
         """Take the value of the configuration asked last and its running time; without a value it failed."""
-        ...
 
 
 class OwnSearch:

@@ -51,28 +51,22 @@ class Task(Protocol):
 
     def candidates(self, seed: int) -> CandidateSource:
         """A fresh source of proposals."""
-        ...
 
     def start(self, position: int) -> Candidate:
         """The configuration at this position of `known` as a candidate."""
-        ...
 
     def value(self, candidate: Candidate) -> float:
         """Value of the measure, larger is better."""
-        ...
 
     @property
     def values_of_known(self) -> Floats:
         """(len(known),) values, larger is better."""
-        ...
 
     def seconds(self, candidate: Candidate) -> float:
         """Seconds of a trial, where `usual_seconds` are known."""
-        ...
 
     def best_of_known(self, n: int) -> list[int]:
         """Positions in `known` of the configurations with the highest values."""
-        ...
 
 
 class TableTask:

@@ -41,15 +41,12 @@ class Surrogate(Protocol[E]):
 
     def encode(self, configurations: Configurations) -> E:
         """X of configurations, which is kept while they are candidates; row i depends on row i alone."""
-        ...
 
     def fit(self, X: E, y: Floats, random: np.random.Generator) -> None:
         """Learn from the trials, one or more; forgets those before."""
-        ...
 
     def predict(self, X: E) -> Prediction:
         """Predictions of candidates after `fit`; independent of the other candidates."""
-        ...
 
 
 @runtime_checkable
@@ -58,7 +55,6 @@ class Draws(Protocol):
 
     def draw(self, X: Any, random: np.random.Generator) -> Floats:
         """(n,) a draw from the joint distribution of the values after `fit`, in the unit of `predict`."""
-        ...
 
 
 def centre_and_spread(y: Floats) -> tuple[float, float]:

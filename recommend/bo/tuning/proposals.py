@@ -33,7 +33,6 @@ class Proposer(Protocol):
         Args:
             trials: of the search so far, those that run included.
         """
-        ...
 
 
 @dataclass

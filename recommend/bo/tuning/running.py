@@ -39,11 +39,9 @@ class Runner(Protocol):
 
     def begin(self, task: Task, splits: Sequence[Split]) -> Future[Any]:
         """Begin a task, whose future holds a `LimitedCall` for a fit, else an `Evaluation`."""
-        ...
 
     def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
         """Wait until one of these has ended, `NOTICED` seconds at most; returns those that have."""
-        ...
 
 
 class ProcessRunner:
