@@ -130,7 +130,7 @@ def verify(
     jobs: int | None = None,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Verification:
-    """Try the head of the recommendation on `known.task.part` until these seconds are over.
+    """Try the head of the recommendation on `known.task.dataset` until these seconds are over.
 
     An interrupt (Ctrl-C) ends it with what is known by then.
 
@@ -198,7 +198,7 @@ def trials_after(
     known: Knowledge, candidates: Candidates, trials: Sequence[Trial], resampling: Resampling
 ) -> OwnTrials | None:
     """The dataset's runs with these trials among them; None if there are none."""
-    fitted_on, tested = resampling.sizes(len(known.task.part.features))
+    fitted_on, tested = resampling.sizes(len(known.task.dataset.features))
     measure = known.task.measure
     rows = [
         (_TASK, candidates.setup_of(trial.configuration), fitted_on, value)

@@ -50,10 +50,10 @@ class Resampling:
             return f"{kind}holdout{caps or HELD_OUT_THIRD}"
         return f"{kind}{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
 
-    def splits(self, strata: Rows, seed: int, blocks: Rows | None = None) -> Iterator[list[Split]]:
+    def splits(self, strata: Rows, seed: int) -> Iterator[list[Split]]:
         """The splits of each repetition. No row is tested on twice in one of them."""
         for number in range(self.repeats):
-            yield self.repetition(strata, seed, number, blocks)
+            yield self.repetition(strata, seed, number)
 
     def repetition(self, strata: Rows, seed: int, number: int, blocks: Rows | None = None) -> list[Split]:
         """The splits of the repetition with this number, from 0.

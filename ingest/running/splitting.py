@@ -8,8 +8,8 @@ from dataclasses import replace
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.target.strata import strata_of
-from ingest.running.blocks import SPLITTERS, Split
-from ingest.running.resampling import Resampling, hold_out
+from ingest.running.blocks import Split
+from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
 from warehouse.support.errors import UnusableDataset
 from warehouse.support.text import counted
@@ -31,21 +31,6 @@ def splits_of(dataset: Dataset, resampling: Resampling, seed: int, number: int =
     splits = resampling.repetition(strata, seed, number, blocks)
     _check(dataset, splits, resampling.folds if number == 0 else len(splits))
     return splits
-
-
-def hold_out_rows(dataset: Dataset, every: int, seed: int) -> Split:
-    """Rows to learn from and rows held out, one in `every`: drawn at random, the last ones, or whole groups.
-
-    Raises:
-        BadInput: as for `splits_of`.
-    """
-    strata = strata_of(dataset.target)
-    if dataset.split is None:
-        return hold_out(strata, every, seed)
-    blocks = dataset.split.blocks(dataset.features)
-    split = SPLITTERS[dataset.split.kind](strata, blocks).one_in(every, seed, 0)
-    _check(dataset, [split], 1)
-    return split
 
 
 def feasible_folds(dataset: Dataset, resampling: Resampling) -> int:

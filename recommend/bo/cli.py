@@ -1,7 +1,6 @@
 """`tune`: search from a recommendation, and compare search methods."""
 
 import json
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -66,7 +65,6 @@ class _FileFirst(PanelGroup):
 
 app = console.new_app(HELP, _FileFirst)
 app.command(cls=PanelCommand, no_args_is_help=False)(simulate)
-logger = logging.getLogger(__name__)
 WRITING = 0.5
 """Seconds to write files in."""
 

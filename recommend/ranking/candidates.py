@@ -81,7 +81,9 @@ def find_candidates(known: Knowledge) -> Candidates:
         TooFewRuns: there is none.
     """
     task = known.task
-    buildable, to_install = find_buildable(known.runs, known.scores, set(task.flows), len(task.part.features))
+    buildable, to_install = find_buildable(
+        known.runs, known.scores, set(task.flows), len(task.dataset.features)
+    )
     failures = _failures_of(buildable, known.failures)
     found = {setup: one for setup, one in buildable.items() if setup not in failures}
     if not found:

@@ -7,19 +7,15 @@ were run in both of two tasks tell how far apart their levels are.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import oriented
-from metalearners.model_store import trained_model
 from metalearners.predictions import Observations
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -125,12 +121,6 @@ GROUP BY r.setup
 HAVING count(*) FILTER (r.outcome = 'success') = 0
 ORDER BY r.setup
 """
-
-
-def learn(measure: str, warehouse: Warehouse) -> None:
-    """Train the default meta-learner on all runs of `warehouse`, ahead of the next recommendation."""
-    with suppress(BadInput):  # there are too few runs to learn from
-        trained_model(warehouse, DEFAULT_LEARNER, measure)
 
 
 def _weight(runs: pd.DataFrame) -> tuple[float, int]:

@@ -109,7 +109,7 @@ def gather(task: RankingTask) -> Knowledge:
     model = model_for(task, only, task.learner or DEFAULT_LEARNER)
     return Knowledge(
         task=task,
-        metafeatures=describe(task.part, model),
+        metafeatures=describe(task.dataset, model),
         model=model,
         only=only,
         all_runs=all_runs,

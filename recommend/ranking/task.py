@@ -24,8 +24,6 @@ class RankingTask:
     """The task, before anything is learned."""
 
     dataset: Dataset
-    part: Dataset
-    """The dataset's usable rows: all, or those not held out."""
     warehouse: Warehouse
     asked: str
     """The measure to be good at."""
@@ -78,21 +76,19 @@ WHERE coalesce(f.algorithm, f.flow) = $algorithm
 def describe_task(
     dataset: Dataset,
     *,
-    warehouse: Warehouse | None = None,
+    warehouse: Warehouse,
     flows: Sequence[str] = (),
     measure: str | None = None,
     learner: str | None = DEFAULT_LEARNER,
-    part: Dataset | None = None,
     leave_out: bool = True,
 ) -> RankingTask:
     """Describe the task, and find the dataset and its near copies in the warehouse.
 
     Args:
-        warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
+        warehouse: what to learn from.
         flows: names of the flows to choose from; empty = all.
         measure: a name or an alias of `warehouse.vocabulary.measures`; None = the task type's default.
         learner: name of the meta-learner; None = nothing is learned from other datasets.
-        part: the rows that may be looked at, where others are held out; None = all.
         leave_out: whether to ignore runs on the dataset itself, as in an experiment.
 
     Raises:
@@ -102,14 +98,12 @@ def describe_task(
     refuse_without_features(dataset.roles)
     asked = canonical_measure(measure or dataset.task_type.default_measure)
     target_kind(dataset).check_measure(asked)
-    warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     near = near_copies_in(warehouse, dataset)
     found = warehouse.arrow(_SAME_OR_NEAR, {"content_hash": dataset.content_hash, "near": near}).to_pylist()
     same = frozenset(row["dataset"] for row in found if row["is_same"])
     split = None if dataset.split is None else str(dataset.split)
     return RankingTask(
         dataset=dataset,
-        part=dataset if part is None else part,
         warehouse=warehouse,
         asked=asked,
         flows=frozenset(_flow_name(name, dataset.task_type, warehouse) for name in flows),

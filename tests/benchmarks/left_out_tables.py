@@ -29,6 +29,7 @@ import argparse
 import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -116,8 +117,8 @@ def judged(
         repetitions = list(resampling.splits(strata, seed=0))
         rows = np.arange(len(strata)) if resampling.folds > 1 else repetitions[0][0][0]
         measure = target_kind(dataset).default_measure(warehouse)
-        task = describe_task(dataset, part=dataset.take(rows), warehouse=warehouse, measure=measure)
-        known = gather(task)
+        task = describe_task(dataset, warehouse=warehouse, measure=measure)  # which finds all rows' copies
+        known = gather(replace(task, dataset=dataset.take(rows)))
         found = recommended(known, find_candidates(known), TOP, explain=True)
     except BadInput as error:
         return table | {"refused": str(error)}

@@ -28,22 +28,6 @@ PAPER = {"cold_pipelines": False, "cold_datasets": False, "scale": False}
 """Settings of the learner `pmf` with which it is the paper's."""
 
 
-def posterior(kernel: LatentKernel, observed: Floats, y: Floats, new: Floats) -> tuple[Floats, Floats]:
-    """mu and v at the positions `new`, (n, Q), given `y` at `observed`, (t, Q): the paper's equation 7.
-
-    The mean before any trial is 0.
-    """
-    from scipy.linalg import solve_triangular
-
-    C = kernel.covariance(observed, observed)
-    C[np.diag_indices_from(C)] += kernel.sigma2
-    L = np.linalg.cholesky(C)
-    explained = solve_triangular(L, kernel.covariance(observed, new), lower=True, check_finite=False)
-    whitened = solve_triangular(L, y, lower=True, check_finite=False)
-    of_function = np.maximum(kernel.alpha - (explained**2).sum(axis=0), 0)
-    return whitened @ explained, of_function + kernel.sigma2
-
-
 class LatentSearch:
     """Trials one by one on a new dataset, with mu and v of all N configurations kept up to date.
 

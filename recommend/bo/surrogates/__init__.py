@@ -29,7 +29,6 @@ __all__ = [
     "SurrogateMethod",
     "all_surrogates",
     "get_surrogate",
-    "new_surrogate",
 ]
 
 DEFAULT_SURROGATE = "blend"
@@ -105,12 +104,3 @@ def get_surrogate(name: str) -> SurrogateMethod:
     if name not in known:
         raise UnknownName(f"unknown surrogate {name!r}; known are {', '.join(known)}")
     return known[name]
-
-
-def new_surrogate(name: str, inputs: SurrogateInputs) -> Surrogate[Any]:
-    """An untrained surrogate.
-
-    Raises:
-        BadInput: no surrogate has this name, or it needs a meta-learner or other datasets that are missing.
-    """
-    return get_surrogate(name).new(inputs)

@@ -33,7 +33,7 @@ LEAST_ROWS = 500
 
 
 def choose_resampling(
-    part: Dataset, folds: int | None, fit_seconds: Callable[[int], float], seconds: float | None
+    dataset: Dataset, folds: int | None, fit_seconds: Callable[[int], float], seconds: float | None
 ) -> Resampling:
     """The resampling of the trials.
 
@@ -45,16 +45,16 @@ def choose_resampling(
     Raises:
         BadInput: no split can be made.
     """
-    rows = len(part.features)
+    rows = len(dataset.features)
     is_small = rows < FEW_ROWS
-    by = part.split and part.split.kind
+    by = dataset.split and dataset.split.kind
     if folds is not None:
         return Resampling(folds, by=by)
     if seconds is None or math.isnan(fit_seconds(rows)):
-        return Resampling(_feasible(part, UNLIMITED[is_small]), by=by)
-    options = [Resampling(_feasible(part, k), by=by) for k in (FOLDS_OF_FEW if is_small else FOLDS)]
+        return Resampling(_feasible(dataset, UNLIMITED[is_small]), by=by)
+    options = [Resampling(_feasible(dataset, k), by=by) for k in (FOLDS_OF_FEW if is_small else FOLDS)]
     train_rows = options[-1].sizes(rows)[0] // 2
-    while train_rows >= least_rows(part):
+    while train_rows >= least_rows(dataset):
         options.append(replace(options[-1], train_rows=train_rows))
         train_rows //= 2
     allowed = seconds / TRIALS
@@ -70,32 +70,32 @@ def fits_of_trial(resampling: Resampling) -> float:
     return PREDICTING * resampling.folds
 
 
-def least_rows(part: Dataset) -> int:
+def least_rows(dataset: Dataset) -> int:
     """Rows that a fit has at least: all where there are few."""
-    strata = strata_of(part.target)
+    strata = strata_of(dataset.target)
     return min(max(LEAST_ROWS, 2 * (int(strata.max()) + 1)), len(strata))
 
 
-def rows_to_fit_on(part: Dataset, rows: int, seed: int) -> Positions | None:
+def rows_to_fit_on(dataset: Dataset, rows: int, seed: int) -> Positions | None:
     """Positions of as many rows, of which each stratum has its share and two rows at least; None = all."""
-    strata = strata_of(part.target)
+    strata = strata_of(dataset.target)
     return None if rows >= len(strata) else stratified_sample(strata, rows, seed)
 
 
-def _feasible(part: Dataset, folds: int) -> int:
+def _feasible(dataset: Dataset, folds: int) -> int:
     """The largest number of folds, at most `folds`, that the dataset can be split into."""
-    if part.split is not None:
-        return feasible_folds(part, Resampling(folds, by=part.split.kind))
-    strata = strata_of(part.target)
+    if dataset.split is not None:
+        return feasible_folds(dataset, Resampling(folds, by=dataset.split.kind))
+    strata = strata_of(dataset.target)
     return min(folds, max(int(np.bincount(strata).max()), 1)) if len(strata) else 1
 
 
 class Splits:
     """The splits of a search's trials, each made once."""
 
-    def __init__(self, part: Dataset, resampling: Resampling, seed: int) -> None:
+    def __init__(self, dataset: Dataset, resampling: Resampling, seed: int) -> None:
         self.resampling = resampling
-        self._part = part
+        self._dataset = dataset
         self._seed = seed
         self._known: dict[tuple[int, float], list[Split]] = {}
 
@@ -109,12 +109,12 @@ class Splits:
         if (repetition, share) not in self._known:
             resampling = self.resampling
             if share < ALL_ROWS:
-                rows, _ = resampling.sizes(len(self._part.features))
-                strata = strata_of(self._part.target)
+                rows, _ = resampling.sizes(len(self._dataset.features))
+                strata = strata_of(self._dataset.target)
                 least = 2 * (int(strata.max()) + 1)
                 resampling = replace(resampling, train_rows=max(round(share * rows), least))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of classes with fewer rows than there are folds
-                splits = splits_of_dataset(self._part, resampling, self._seed, repetition)
+                splits = splits_of_dataset(self._dataset, resampling, self._seed, repetition)
             self._known[repetition, share] = splits
         return self._known[repetition, share]

@@ -48,7 +48,7 @@ class ProcessRunner:
     """Runs each task in a process of its own. Used as a context, at whose end what still runs is ended."""
 
     def __init__(
-        self, part: Dataset, search: Search, fit: Fit | None, jobs: int, executor: Executor | None
+        self, dataset: Dataset, search: Search, fit: Fit | None, jobs: int, executor: Executor | None
     ) -> None:
         """
         Args:
@@ -56,7 +56,7 @@ class ProcessRunner:
             jobs: tasks at the same time.
             executor: runs the trials; None = processes here.
         """
-        self._part, self._search, self._fit, self._executor = part, search, fit, executor
+        self._dataset, self._search, self._fit, self._executor = dataset, search, fit, executor
         self._pool = ThreadPoolExecutor(jobs)  # its threads only wait
         self._processes = Processes()
 
@@ -76,12 +76,12 @@ class ProcessRunner:
                 run_limited,
                 self._fit,
                 task.configuration,
-                rows_to_fit_on(self._part, task.rows, search.seed),
+                rows_to_fit_on(self._dataset, task.rows, search.seed),
                 seconds=task.limit,
                 memory=search.trial_memory * MEBIBYTE,
                 processes=self._processes,
             )
-        arguments = (task.configuration, self._part, [splits], Limits(task.limit, search.trial_memory))
+        arguments = (task.configuration, self._dataset, [splits], Limits(task.limit, search.trial_memory))
         if self._executor is not None:
             return self._executor.submit(evaluate, *arguments, seed=search.seed)
         return self._pool.submit(evaluate, *arguments, seed=search.seed, processes=self._processes)

@@ -129,8 +129,8 @@ def search_task(
         proposer: says what to try next; None = the search's strategy.
         folder: of the history; None = it is kept in memory.
     """
-    part = task.part
-    _refuse_unsplittable(part, search)
+    dataset = task.dataset
+    _refuse_unsplittable(dataset, search)
     if proposer is None:
         proposer = OptimizerProposer(
             lambda: new_search(
@@ -138,13 +138,13 @@ def search_task(
             ),
             task.measure,
         )
-    data = {"content_hash": part.content_hash, "rows": len(part.features)}
+    data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with (
-        TrialHistory(folder, {**search.description(), "data": data, **_split(part)}) as history,
-        ProcessRunner(part, search, fit, jobs, executor) as runner,
+        TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history,
+        ProcessRunner(dataset, search, fit, jobs, executor) as runner,
     ):
         session = Session(
-            part=part,
+            dataset=dataset,
             search=search,
             budget=budget,
             deadline=deadline,
@@ -173,7 +173,7 @@ def _result(session: Session) -> SearchResult:
     selected = session.selection
     weights = selected.weights if model is None else model.weights
     return SearchResult(
-        dataset=session.part,
+        dataset=session.dataset,
         search=session.search,
         resampling=session.splits.resampling,
         trials=[trial for trial in session.history.trials if trial.evaluations],
@@ -188,13 +188,13 @@ def _result(session: Session) -> SearchResult:
     )
 
 
-def _refuse_unsplittable(part: Dataset, search: Search) -> None:
+def _refuse_unsplittable(dataset: Dataset, search: Search) -> None:
     """Refuse rows that no trial could be fitted and tested on, before anything is fitted."""
-    outcomes = scorer_of(part).outcomes(part.target)
+    outcomes = scorer_of(dataset).outcomes(dataset.target)
     if len(np.unique(outcomes)) < 2:
-        raise TooFewRuns(f"the target of {part.name} has one value; a search needs two or more")
-    if part.split is not None:
-        splits_of(part, Resampling(search.folds or 1, by=part.split.kind), search.seed)
+        raise TooFewRuns(f"the target of {dataset.name} has one value; a search needs two or more")
+    if dataset.split is not None:
+        splits_of(dataset, Resampling(search.folds or 1, by=dataset.split.kind), search.seed)
 
 
 def _split(dataset: Dataset) -> dict[str, str]:

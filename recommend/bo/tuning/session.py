@@ -138,7 +138,7 @@ class Selection:
 class Session:
     """One search, from its first fit to its model."""
 
-    part: Dataset
+    dataset: Dataset
     search: Search
     budget: Budget
     deadline: Deadline
@@ -182,7 +182,7 @@ class Session:
         first = self.firsts if self.search.ensemble else self.firsts[:1]
         self._firsts = weights_of(first) if first else {}
         self.selection = Selection(self._firsts)
-        self._times = ExpectedSeconds(self.fit_seconds, len(self.part.features), least_rows(self.part))
+        self._times = ExpectedSeconds(self.fit_seconds, len(self.dataset.features), least_rows(self.dataset))
         self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
@@ -193,18 +193,16 @@ class Session:
             def seconds(rows: int) -> float:
                 return float(np.median([self._times.of_fit(one, rows) for one in self.firsts]))
 
-            chosen = choose_resampling(self.part, self.search.folds, seconds, self.deadline.seconds)
+            chosen = choose_resampling(self.dataset, self.search.folds, seconds, self.deadline.seconds)
             self.history.settle({"folds": chosen.folds, "train_rows": chosen.train_rows})
-        kept = self.history.resampling or {}
-        resampling = Resampling(
-            kept["folds"] or 1, train_rows=kept["train_rows"], by=self.part.split and self.part.split.kind
-        )
-        return Splits(self.part, resampling, self.search.seed)
+        kept, by = self.history.resampling or {}, self.dataset.split and self.dataset.split.kind
+        resampling = Resampling(kept["folds"] or 1, train_rows=kept["train_rows"], by=by)
+        return Splits(self.dataset, resampling, self.search.seed)
 
     @cached_property
     def _rows(self) -> Positions:
         """The rows that the model is selected on."""
-        strata = strata_of(self.part.target)
+        strata = strata_of(self.dataset.target)
         return voting_rows(self.splits.of(), int(strata.max()) + 1)
 
     # ---- the session ----------------------------------------------------------------------------------
@@ -373,7 +371,7 @@ class Session:
         Args:
             at_once: whether there is nothing else to do.
         """
-        most = REPETITIONS[len(self.part.features) < FEW_ROWS]
+        most = REPETITIONS[len(self.dataset.features) < FEW_ROWS]
         if self.splits.resampling.folds == 1 or len(self.history.trials) <= len(self.firsts):
             return None
         if not at_once and self._since_repetition < REPEAT_EVERY:
@@ -504,7 +502,7 @@ class Session:
 
     def _in_words(self, trial: Trial) -> str:
         """A trial's value and its algorithm."""
-        value = target_kind(self.part).measured(trial.value(self.search.measure) or 0.0)
+        value = target_kind(self.dataset).measured(trial.value(self.search.measure) or 0.0)
         return f"{measure_title(self.search.measure)} {value} ({trial.configuration.algorithm})"
 
     # ---- the model ------------------------------------------------------------------------------------
@@ -567,10 +565,10 @@ class Session:
 
     def _vote(self, voters: Sequence[Trial]) -> tuple[Ballot, Callable[..., dict[int, float]]]:
         """What the trials predict, and a function that selects some of them, with weights, on given rows."""
-        scorer = scorer_of(self.part)
+        scorer = scorer_of(self.dataset)
         ballot = Ballot(
             [trial.predictions for trial in voters if trial.predictions is not None],
-            scorer.outcomes(self.part.target)[self._rows],
+            scorer.outcomes(self.dataset.target)[self._rows],
             scorer,
             self.search.measure,
         )

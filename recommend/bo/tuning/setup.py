@@ -44,7 +44,7 @@ HALVING = 0.1
 choosing half, accuracy loses .05 to .08, the area under the ROC curve .08 to .15."""
 
 
-def task_of(dataset: Dataset, search: Search, warehouse: Warehouse | None) -> RankingTask:
+def task_of(dataset: Dataset, search: Search, warehouse: Warehouse) -> RankingTask:
     """The task of a search, for which runs on the dataset itself are not learned from."""
     return describe_task(
         dataset,
@@ -166,10 +166,10 @@ def new_search(
         firsts: configurations to try before those of the search's start.
         budget: of the search; None = no limit.
     """
-    n_features = task.part.features.shape[1]
+    n_features = task.dataset.features.shape[1]
     space = Space(searched_flows(search), n_features=n_features)
     candidates = SpaceCandidates(space, seed=search.seed)
-    metafeatures = describe(task.part) if known is None else known.metafeatures
+    metafeatures = describe(task.dataset) if known is None else known.metafeatures
     method = get_surrogate(search.surrogate)
     model = known.model.fitted if known is not None and method.learner is not None else None
     transferred = None
@@ -186,7 +186,7 @@ def new_search(
             raise TooFewRuns(f"{acquisition} needs running times, and the warehouse has none")
         acquisition = usual
 
-    fitted_on, _ = resampling.sizes(len(task.part.features))
+    fitted_on, _ = resampling.sizes(len(task.dataset.features))
 
     def seconds(table: ConfigurationTable) -> Floats:
         """Seconds of a trial on a machine like those of the known runs; this one's speed decides nothing."""

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import MANY_GROUPS, Grouped
-from ingest.running.resampling import Resampling, hold_out
-from ingest.running.splitting import feasible_folds, hold_out_rows, splits_of
+from ingest.running.resampling import Resampling
+from ingest.running.splitting import feasible_folds, splits_of
 from warehouse.support.errors import BadInput
 
 
@@ -80,18 +80,6 @@ def test_in_another_repetition_training_parts_end_later_so_that_no_class_gets_lo
     assert [len(train) for train, _ in again] == [48, 72, 96]
 
 
-@pytest.mark.parametrize(("split", "kept"), [("time=time", "time"), ("group=group", "group")])
-def test_held_out_are_the_last_rows_or_whole_groups(split: str, kept: str) -> None:
-    data = rows(120, groups=12).split_by(split)
-    column = data.features[kept].to_numpy()
-    train, held_out = hold_out_rows(data, 4, seed=0)
-    assert sorted([*train, *held_out]) == list(range(120))
-    assert len(held_out) == 30
-    assert not set(column[train]) & set(column[held_out])
-    if kept == "time":
-        assert column[train].max() < column[held_out].min()
-
-
 def test_without_a_column_the_splits_are_those_of_before() -> None:
     data = rows(90)
     codes = strata_of(data.target)
@@ -99,7 +87,6 @@ def test_without_a_column_the_splits_are_those_of_before() -> None:
         by_dataset, by_codes = splits_of(data, resampling, seed=3), next(resampling.splits(codes, 3))
         for one, other in zip(by_dataset, by_codes, strict=True):
             assert [part.tolist() for part in one] == [part.tolist() for part in other]
-    assert hold_out_rows(data, 4, 7)[1].tolist() == hold_out(codes, 4, 7)[1].tolist()
 
 
 @pytest.mark.parametrize("groups", [40, MANY_GROUPS + 1])

@@ -11,7 +11,7 @@ from ingest.flows import FLOWS
 from recommend.bo.candidates import SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import FEWEST, Optimizer, Proposal
 from recommend.bo.scoring import CandidateScorer
-from recommend.bo.surrogates import Surrogate, SurrogateInputs, new_surrogate
+from recommend.bo.surrogates import Surrogate, SurrogateInputs, get_surrogate
 from recommend.space import Configurations, Space
 from tests.recommend.bo.toys import SIX, Recorder, best_value, grid, hill, keys, run
 from warehouse.support.arrays import Floats
@@ -44,7 +44,7 @@ def over_grid(
 
 
 def own_surrogate(name: str, known: Configurations) -> Surrogate[Any]:
-    return new_surrogate(name, SurrogateInputs(known, METAFEATURES))
+    return get_surrogate(name).new(SurrogateInputs(known, METAFEATURES))
 
 
 # ---- what comes first ---------------------------------------------------------------------------

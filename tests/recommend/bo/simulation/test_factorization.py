@@ -9,7 +9,7 @@ from metalearners.encoding.training_data import without_datasets
 from metalearners.gp.kernels import Shape
 from metalearners.published.factorization.latent_kernel import LatentKernel
 from metalearners.published.factorization.learner import FactorizationLearner
-from recommend.bo.simulation.factorization import PAPER, FactorizationSearch, LatentSearch, posterior
+from recommend.bo.simulation.factorization import PAPER, FactorizationSearch, LatentSearch
 from recommend.bo.simulation.tasks import TableTask
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
@@ -17,6 +17,16 @@ from warehouse.questions.queries import RunTable
 
 def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
     return LatentKernel(shape, alpha=2.0, gamma=np.array([0.5, 2.0]), sigma2=sigma2)
+
+
+def posterior(
+    kernel: LatentKernel, observed: np.ndarray, y: np.ndarray, new: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of runs at the positions `new` by equation 7, given `y` at `observed`."""
+    C = kernel.covariance(observed, observed) + kernel.sigma2 * np.eye(len(y))
+    k = kernel.covariance(observed, new)
+    explained = np.linalg.solve(C, k)
+    return explained.T @ y, kernel.alpha + kernel.sigma2 - (k * explained).sum(axis=0)
 
 
 def test_three_trials_by_hand() -> None:

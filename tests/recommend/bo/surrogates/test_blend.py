@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from metalearners.gp.posterior import Posterior, Prior
-from recommend.bo.surrogates import SurrogateInputs, new_surrogate
+from recommend.bo.surrogates import SurrogateInputs, get_surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate, with_departures
 from tests.contracts.surrogate import one_flow, predicted
 from tests.recommend.bo.surrogates.worlds import learner_of
 
 
 def blend() -> BlendSurrogate:
-    surrogate = new_surrogate(
-        "blend",
-        SurrogateInputs(one_flow().known, one_flow().metafeatures, learner_of("functional-pca", False)),
+    surrogate = get_surrogate("blend").new(
+        SurrogateInputs(one_flow().known, one_flow().metafeatures, learner_of("functional-pca", False))
     )
     assert isinstance(surrogate, BlendSurrogate)
     return surrogate

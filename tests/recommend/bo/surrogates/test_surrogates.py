@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recommend.bo.surrogates import Surrogate, SurrogateInputs, all_surrogates, new_surrogate
+from recommend.bo.surrogates import Surrogate, SurrogateInputs, all_surrogates, get_surrogate
 from tests.contracts.surrogate import NewSurrogate, SurrogateBasics, SurrogateContract, World, one_flow
 from tests.recommend.bo.surrogates.worlds import METAFEATURES, learner_of, tasks_of
 from warehouse.support.errors import BadInput
@@ -55,17 +55,17 @@ class TestOthers(SurrogateBasics):
 
 def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="unknown surrogate 'oracle'; known are blend, learned, pmf, gbqr"):
-        new_surrogate("oracle", SurrogateInputs(one_flow().known, METAFEATURES))
+        get_surrogate("oracle")
 
 
 @pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.learner])
 def test_a_surrogate_that_rests_on_a_prior_is_refused_without_one(name: str) -> None:
     transferred = tasks_of(joint=False)
     with pytest.raises(BadInput, match="needs a meta-learner with a prior"):
-        new_surrogate(name, SurrogateInputs(one_flow().known, METAFEATURES, transferred=transferred))
+        get_surrogate(name).new(SurrogateInputs(one_flow().known, METAFEATURES, transferred=transferred))
 
 
 @pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.transfer])
 def test_a_surrogate_that_transfers_is_refused_without_other_datasets(name: str) -> None:
     with pytest.raises(BadInput, match="needs runs on other datasets"):
-        new_surrogate(name, SurrogateInputs(one_flow().known, METAFEATURES))
+        get_surrogate(name).new(SurrogateInputs(one_flow().known, METAFEATURES))

@@ -195,7 +195,7 @@ def run(
     progress: list[Progress] = []
     with TrialHistory(folder, {}) as history:
         session = Session(
-            part=machine.part,
+            dataset=machine.part,
             search=search,
             budget=Budget(trials, seconds),
             deadline=Deadline(seconds, clock=machine.clock),
