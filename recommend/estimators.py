@@ -45,6 +45,7 @@ from recommend.bo.tuning.search import search_task
 from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, Budget, Search
 from recommend.bo.tuning.setup import Firsts, first_configurations
 from recommend.calibration import fit_pipeline
+from recommend.explaining.target_words import target_words
 from recommend.labels import labels_of, numbers_of, target_name
 from recommend.ranking.candidates import Candidates, find_candidates
 from recommend.ranking.knowledge import gather
@@ -317,7 +318,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         trials = 0 if self.search_ is None else len(self.search_.trials)
         shares = ", ".join(f"{weight:.2f}" for weight in self.weights_.values())
         measure, dataset = self.measure_, self._known.task.dataset
-        value = None if self.value_ is None else target_kind(dataset).measured(self.value_)
+        value = None if self.value_ is None else target_words(dataset).measured(self.value_)
         expected = "" if value is None else f" Expected {measure}: {value}."
         origin = Origin(
             choice=f"Chosen by Headstart's {type(self).__name__}, after {counted(trials, 'trials')} on the "

@@ -19,9 +19,9 @@ from recommend.explaining.data_checks import Caution
 from recommend.explaining.explanation import Explanation
 from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.explaining.target_words import target_words
 from recommend.ranking.averaging import AveragedRecommendation
 from recommend.ranking.performance_forecast import PerformanceForecast
-from recommend.ranking.target_kinds import target_kind
 from recommend.ranking.worth_installing import WorthInstalling
 from recommend.seeds import SCHEMA
 from warehouse.questions.run_origins import RunOrigins
@@ -188,7 +188,7 @@ class Recommendation:
     def _expected(self, promise: PerformanceForecast | None) -> str | None:
         if promise is None:
             return None
-        number = target_kind(self.dataset).number
+        number = target_words(self.dataset).number
         interval = f"80 % interval: {number(promise.low)} to {number(promise.high)}"
         return f"Expected {measure_title(self.measure)}: {number(promise.value)} ({interval})."
 
@@ -213,7 +213,7 @@ class Recommendation:
                 "content_hash": self.dataset.content_hash,
                 "rows": len(self.dataset.features),
                 "features": self.dataset.features.shape[1],
-                **target_kind(self.dataset).facts(),
+                **target_words(self.dataset).facts(),
                 "target": str(self.dataset.target.name),
                 **({} if self.dataset.split is None else {"split": str(self.dataset.split)}),
                 "roles": dict(Counter(map(str, self.dataset.roles.values()))),

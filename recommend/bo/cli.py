@@ -18,8 +18,8 @@ from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, completed
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
 from recommend.explaining.column_importance import MOST_SECONDS, ColumnImportance, seconds_kept
+from recommend.explaining.target_words import target_words
 from recommend.options import ChosenMeasureOption, CodeOption, Data, FlowOption, ReadingWithRoles
-from recommend.ranking.target_kinds import target_kind
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -265,7 +265,7 @@ def search(
     if (
         space.measure is None
         and not as_json
-        and (about_measure := target_kind(dataset).measure_remark(asked.measure))
+        and (about_measure := target_words(dataset).measure_remark(asked.measure))
     ):
         print(about_measure)
     print(json.dumps(report.document(tuned), indent=2, allow_nan=False) if as_json else report.table(tuned))

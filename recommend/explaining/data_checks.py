@@ -16,7 +16,7 @@ from ingest.reading.formats.encoding import quoted
 from ingest.reading.target.strata import strata_of
 from recommend.explaining import dependence
 from recommend.explaining.known_sizes import Outside
-from recommend.ranking.target_kinds import CautionKind, target_kind
+from recommend.explaining.target_words import CautionKind, target_words
 from warehouse.support.arrays import Flags, Positions
 
 LEAKED = 0.1
@@ -55,7 +55,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
         *(Caution("dependence", text) for text in dependence.in_words(dataset)),
         *_unmeasured(dataset, trials),
         *_names(dataset),
-        *(Caution(kind, text) for kind, text in target_kind(dataset).cautions()),
+        *(Caution(kind, text) for kind, text in target_words(dataset).cautions()),
         *map(_beyond, outside),
     ]
 
@@ -143,7 +143,7 @@ def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | N
 def _leaks(dataset: Dataset) -> Iterator[Caution]:
     rows = rows_looked_at(len(dataset.target))
     features, target = dataset.features.iloc[rows], dataset.target.iloc[rows]
-    kind, strata = target_kind(dataset), strata_of(target)
+    words, strata = target_words(dataset), strata_of(target)
     for name in features.columns:
         role = dataset.roles[str(name)]
         if role in NOT_LEARNED_FROM:
@@ -153,8 +153,8 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
         if left <= LEAKED:
             yield Caution(
                 "leakage",
-                f"{str(name)!r} alone tells nearly {kind.told(1 - left)}: drop it unless it is known when you"
-                " predict",
+                f"{str(name)!r} alone tells nearly {words.told(1 - left)}: drop it unless it is known when "
+                "you predict",
             )
         elif (
             dataset.n_classes

@@ -20,7 +20,7 @@ from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import Kind, SplitBy
 from ingest.reading.target.strata import strata_of
-from recommend.ranking.target_kinds import target_kind
+from recommend.explaining.target_words import target_words
 from warehouse.support.arrays import Floats, Positions
 
 FEWEST_TIMES = 10
@@ -57,7 +57,7 @@ class Sign:
 
 def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
     """Candidates for a column to split by: at most one time and one group."""
-    strata, alike = strata_of(dataset.target), target_kind(dataset).alike
+    strata, alike = strata_of(dataset.target), target_words(dataset).alike
     chance = float((np.bincount(strata) ** 2).sum() / len(strata) ** 2)
     columns = {str(name): column for name, column in dataset.features.items()}
     words = {name: _words(name) for name in columns}

@@ -74,7 +74,7 @@ def in_words(group: str, balance: str) -> str:
     """A group of meta-features (`metalearners.learners.dataset_features`) in plain words.
 
     Args:
-        balance: what those of the target kind are called (`recommend.ranking.target_kinds`).
+        balance: the name of the group `balance` (`recommend.explaining.target_words`).
     """
     return balance if group == "balance" else _GROUPS.get(group, group)
 

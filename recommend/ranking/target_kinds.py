@@ -1,116 +1,123 @@
-"""Differences between task types in recommendations and their texts."""
+"""Measures of predictions of a target, by task type, and the flows that recommendations are compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from ingest.reading.datasets import Dataset
-from recommend.ranking.class_target import ClassTarget
-from recommend.ranking.number_target import NumberTarget
-from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.store import Warehouse
+from warehouse.support.errors import BadOption
+from warehouse.vocabulary.measures import AUC, MAE, R2, RAE, RMSE, RMSLE, RRSE
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
-CautionKind = Literal[
-    "reading", "outside", "imbalance", "few_rows", "leakage", "identifier", "dependence", "seeds"
-]
+IMBALANCED = 0.9
+"""Share of the largest class from which accuracy says little: always predicting it is nearly as accurate."""
+_OF_NUMBERS_ALONE = frozenset(REGRESSION.measures) - {RMSE, MAE, RRSE, RAE}
+"""Measures of regression that OpenML has none of for probabilities."""
 
 
-class TargetKind(Protocol):
-    """What is said of the target of one dataset."""
+@dataclass(frozen=True)
+class TargetKind(ABC):
+    """The measures of one dataset's target."""
+
+    dataset: Dataset
 
     defaults: ClassVar[tuple[str, ...]]
     """Flows whose default configurations users know."""
-
     references: ClassVar[tuple[str, ...]]
     """The flows among them whose defaults gains are over; the first is the one that is always named."""
 
+    @abstractmethod
     def check_measure(self, measure: str) -> None:
         """Check that predictions of the target can have this measure.
 
         Raises:
-            BadOption: they can't; it says which ones they can have.
+            BadOption: they can't; the message lists the ones they can have.
         """
 
+    @abstractmethod
+    def default_measure(self, warehouse: Warehouse) -> str:
+        """The measure to be good at where the user names none."""
+
+    @abstractmethod
     def shown(self, measure: str, value: float) -> float:
         """A value of the measure that is learned in place of `measure` as one of `measure` itself.
 
         NaN where one does not follow from the other.
         """
 
-    predicted: ClassVar[str]
-    """What is predicted of a row, in words."""
 
-    alike: ClassVar[str]
-    """What rows share that belong together."""
+class ClassTarget(TargetKind):
+    """Classes: what is asked for is learned."""
 
-    def told(self, share: float) -> str:
-        """What a column tells where this share of the errors of not knowing it vanish."""
+    defaults = ("lightgbm", "catboost", "random_forest", "logistic_regression")
+    references = defaults[:1]
 
-    def cautions(self) -> Iterator[tuple[CautionKind, str]]:
-        """Things to check about the target, each a sentence without its full stop."""
-
-    def page_facts(self) -> dict[str, str]:
-        """Facts about the target that a page begins with: title -> value."""
-
-    def counts(self) -> dict[str, int]:
-        """Rows of each class, the largest first, or of each interval of a number."""
-
-    def gain(self, measure: str, promise: PerformanceForecast) -> str:
-        """The gain of an expected value over the first reference; empty where it is unknown."""
-
-    def other_gains(self, measure: str, promise: PerformanceForecast) -> dict[str, str]:
-        """Title of each further reference that is known -> the gain over it."""
-
-    def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
-        """A value of the learned measure on another dataset, as a measure and its value that are told."""
-
-    units: ClassVar[str]
-    """A sentence about the units of meta-features in an explanation."""
-
-    balance: ClassVar[str]
-    """What numbers of rows that are meta-features are relative to, in words."""
-
-    def columns(self, measure: str) -> dict[str, str]:
-        """Titles of a recommendation's columns about expected values -> what they mean.
-
-        The columns of `other_gains` follow these where the table has room for them.
-        """
-
-    def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
-        """A cell of each of these columns."""
-
-    def beside(self, measure: str, promise: PerformanceForecast) -> str:
-        """What else an expected value says, in a measure that users compare; empty where nothing."""
-
-    def number(self, value: float) -> str:
-        """An expected value of a measure as text."""
-
-    def measured(self, value: float) -> str:
-        """A measured one."""
-
-    def summary(self) -> str:
-        """The target in a few words, as the head of a printed recommendation has them."""
-
-    def facts(self) -> dict[str, Any]:
-        """JSON values about the target, as a seeds file has them."""
+    def check_measure(self, measure: str) -> None:
+        if measure in _OF_NUMBERS_ALONE:
+            raise BadOption(
+                f"measure {measure!r} is of numbers, and the target {self.dataset.target.name!r} has classes;"
+                f" use one of {', '.join(CLASSIFICATION.measures)}"
+            )
 
     def default_measure(self, warehouse: Warehouse) -> str:
-        """The measure to be good at where the user names none."""
+        """Accuracy; the area under the ROC curve where classes are imbalanced and runs have it."""
+        if self.dataset.majority[1] < IMBALANCED:
+            return CLASSIFICATION.default_measure
+        known = warehouse.arrow(
+            "SELECT 1 FROM evaluations WHERE measure = $measure LIMIT 1", {"measure": AUC}
+        )
+        return AUC if known.num_rows else CLASSIFICATION.default_measure
 
-    def measure_remark(self, measure: str) -> str | None:
-        """A remark for a user who named no measure and gets `measure`; None where there is nothing to say."""
+    def shown(self, measure: str, value: float) -> float:  # noqa: ARG002
+        return value
 
 
-TARGET_KINDS: Mapping[TaskType, Callable[[Dataset], TargetKind]] = {
-    CLASSIFICATION: ClassTarget,
-    REGRESSION: NumberTarget,
-}
+class NumberTarget(TargetKind):
+    """Numbers: errors relative to those of the target's mean are learned."""
+
+    defaults = ("lightgbm_regressor", "catboost_regressor", "random_forest_regressor", "ridge")
+    references = defaults[:2]
+
+    def check_measure(self, measure: str) -> None:
+        name = self.dataset.target.name
+        if measure in CLASSIFICATION.measures:
+            raise BadOption(
+                f"measure {measure!r} is of classes, and the target {name!r} is a number; use one of"
+                f" {', '.join(REGRESSION.measures)}"
+            )
+        if measure == RMSLE and self.dataset.target.min() < 0:
+            raise BadOption(
+                f"measure {measure!r} takes logarithms of 1 + the target, and {name!r} has negative numbers;"
+                f" use another one, such as {MAE}"
+            )
+
+    def default_measure(self, warehouse: Warehouse) -> str:  # noqa: ARG002
+        """The root mean squared error."""
+        return REGRESSION.default_measure
+
+    def shown(self, measure: str, value: float) -> float:
+        """Relative errors times the error of the target's mean; R2 = 1 - RRSE^2."""
+        y = self.dataset.target.to_numpy(np.float64)
+        if measure == RMSE:
+            return value * float(y.std())
+        if measure == MAE:
+            return value * float(np.abs(y - y.mean()).mean())
+        if measure == R2:
+            return 1 - value**2
+        return value if self.dataset.task_type.learned_measure(measure) == measure else float("nan")
+
+
+TARGET_KINDS: Mapping[TaskType, type[TargetKind]] = {CLASSIFICATION: ClassTarget, REGRESSION: NumberTarget}
 REFERENCES = (ClassTarget.references[0], NumberTarget.references[0])
 """The first reference of each task type."""
 
 
 def target_kind(dataset: Dataset) -> TargetKind:
-    """The strategy for the dataset's task type."""
+    """The measures of the dataset's target."""
     return TARGET_KINDS[dataset.task_type](dataset)

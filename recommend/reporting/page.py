@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM
 from ingest.reading.datasets import Dataset
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.explaining.target_words import target_words
 from recommend.ranking.performance_forecast import PerformanceForecast
-from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from recommend.reporting.html.axes import Axis
 from recommend.reporting.html.rendering import render
@@ -52,7 +51,7 @@ def recommendation_page(recommendation: Recommendation, importance: ColumnImport
         importance=importance,
         source=data_options(dataset, recommendation.measure),
         **script_or_reason(recommendation.code),
-        classes=target_kind(dataset).counts(),
+        classes=target_words(dataset).counts(),
         most_classes=MOST_CLASSES,
         roles=Counter(map(str, dataset.roles.values())).most_common(),
         columns=columns_of(dataset),
@@ -67,20 +66,14 @@ def ranking_fragment(recommendation: Recommendation) -> str:
 
 def _ranking(recommendation: Recommendation, shown: Sequence[RankedConfiguration]) -> dict[str, Any]:
     """What the template of the ranking is filled with."""
-    target, measure = target_kind(recommendation.dataset), recommendation.measure
-    average = recommendation.average
+    measure, average = recommendation.measure, recommendation.average
     promises = [item.expectation for item in shown] + ([average.expectation] if average else [])
     scale, default = scale_of([promise for promise in promises if promise is not None], measure)
     return {
         "recommendation": recommendation,
         "shown": shown,
         "measure": measure,
-        "target": target,
-        "number": target.number,
-        "measured": target.measured,
-        "gain": partial(target.gain, measure),
-        "other_gains": partial(target.other_gains, measure),
-        "beside": partial(target.beside, measure),
+        "words": target_words(recommendation.dataset),
         "scale": scale,
         "default": default,
         "why": why,

@@ -8,8 +8,8 @@ from ingest.flows import find_flow
 from recommend.explaining.explanation import Explanation, Reasons, Trait
 from recommend.explaining.metafeature_names import in_words, shown
 from recommend.explaining.ranked_configuration import RankedConfiguration
+from recommend.explaining.target_words import target_words
 from recommend.ranking.performance_forecast import PerformanceForecast
-from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support.console import short
 from warehouse.support.text import counted
@@ -32,8 +32,8 @@ def sentences(result: Recommendation) -> list[str]:
     if why.trials:
         lines[0] = lines[0][:-1] + f", and on {counted(why.trials, 'runs')} on this one."
     lines += [_capital(text) + "." for text in why.fallbacks]
-    target = target_kind(result.dataset)
-    told_in, _ = target.elsewhere(result.measure, 0.0)
+    words = target_words(result.dataset)
+    told_in, _ = words.elsewhere(result.measure, 0.0)
     if why.known:
         lines.append(
             "A prediction is a weighted sum over these datasets. The most similar ones, with the best "
@@ -43,7 +43,7 @@ def sentences(result: Recommendation) -> list[str]:
         openml = "" if known.openml is None else f" (OpenML {known.openml})"
         lines.append(
             f"- {known.dataset}{openml}, weight {known.weight:.3f}: {counted(known.runs, 'runs')}, the best "
-            f"with {flow_title(known.flow)} ({target.elsewhere(result.measure, known.value)[1]:.3f})."
+            f"with {flow_title(known.flow)} ({words.elsewhere(result.measure, known.value)[1]:.3f})."
             + "".join(
                 f" {title}: {', '.join(_compared(trait) for trait in traits)}."
                 for title, traits in (("Alike", known.alike), ("Unlike", known.unlike))
@@ -51,9 +51,9 @@ def sentences(result: Recommendation) -> list[str]:
             )
         )
     if why.known:
-        lines.append(target.units)
+        lines.append(words.units)
     for item, reasons in zip(result.configurations, why.configurations, strict=bool(why.configurations)):
-        lines.append(_of_configuration(item, reasons, why.names, target.balance))
+        lines.append(_of_configuration(item, reasons, why.names, words.balance))
     if why.configurations:
         lines.append(
             "Scores are in standard deviations of a dataset's own runs; 0 is an average configuration. The "
@@ -72,7 +72,7 @@ def brief(result: Recommendation) -> list[str]:
     lines += _expected(result, first.flow.title, first.expectation)
     lines += _alike(explained, result)
     for item, reasons in zip(result.configurations, explained.configurations, strict=False):
-        lines += _for_and_against(item, reasons, explained, target_kind(result.dataset).balance)
+        lines += _for_and_against(item, reasons, explained, target_words(result.dataset).balance)
     average = result.average
     if average is not None and average.expectation is not None:
         lines += _expected(result, f"The average of the first {len(average.members)}", average.expectation)
@@ -83,14 +83,14 @@ def _expected(result: Recommendation, name: str, promise: PerformanceForecast | 
     """A sentence about an expected value and its range, and one about the gain over a default."""
     if promise is None:
         return []
-    target, measure = target_kind(result.dataset), measure_title(result.measure)
-    number = target.number
+    words, measure = target_words(result.dataset), measure_title(result.measure)
+    number = words.number
     told = (
         f"{name} is expected to reach {'an' if measure[0] in 'aeiouAFMR' else 'a'} {measure} of"
         f" {number(promise.value)} on unseen rows; in four of five cases it lies between"
         f" {number(promise.low)} and {number(promise.high)}."
     )
-    gain = target.gain(result.measure, promise)
+    gain = words.gain(result.measure, promise)
     if not gain or promise.beats_default is None:
         return [told]
     chance = f"{promise.beats_default:.0%}"
@@ -99,13 +99,13 @@ def _expected(result: Recommendation, name: str, promise: PerformanceForecast | 
 
 def _alike(explained: Explanation, result: Recommendation) -> list[str]:
     """Sentences about the most similar known datasets."""
-    target, known = target_kind(result.dataset), explained.known[:3]
+    words, known = target_words(result.dataset), explained.known[:3]
     if not known:
         return []
-    measure, _ = target.elsewhere(result.measure, 0.0)
+    measure, _ = words.elsewhere(result.measure, 0.0)
     told = ", ".join(
         f"{one.dataset} (best there: {flow_title(one.flow)},"
-        f" {target.elsewhere(result.measure, one.value)[1]:.3f})"
+        f" {words.elsewhere(result.measure, one.value)[1]:.3f})"
         for one in known
     )
     title = measure_title(measure)

@@ -11,8 +11,8 @@ from ingest.flows import get_flow
 from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
+from recommend.explaining.target_words import target_words
 from recommend.ranking.performance_forecast import PerformanceForecast
-from recommend.ranking.target_kinds import target_kind
 from recommend.recommendation import Recommendation
 from warehouse.support import console
 from warehouse.support.text import counted
@@ -62,14 +62,14 @@ def in_words(
 
 def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
     """Sentences about the dataset, the runs learned from, and what to check."""
-    dataset, target = result.dataset, target_kind(result.dataset)
+    dataset, words = result.dataset, target_words(result.dataset)
     lines = [
         f"{dataset.name}: {counted(len(dataset.features), 'rows')},"
         f" {counted(dataset.features.shape[1], 'features')} ({roles_in_words(dataset.roles)})",
-        f"{dataset.target_choice}: {target.summary()}",
+        f"{dataset.target_choice}: {words.summary()}",
     ]
     lines += [f"Note: {dataset.note}."] if dataset.note else []
-    about_measure = target.measure_remark(result.measure) if is_default_measure else None
+    about_measure = words.measure_remark(result.measure) if is_default_measure else None
     lines += [about_measure] if about_measure else []
     lines += [_learned_from(result), *_left_out(result), *_not_installed(result)]
     if result.not_built:
@@ -101,7 +101,7 @@ def _learned_from(result: Recommendation) -> str:
 def _not_installed(result: Recommendation) -> list[str]:
     """At most one line about packages that are missing: what they would bring, where that is known."""
     if result.worth_installing is not None:
-        return [result.worth_installing.in_words(target_kind(result.dataset).number)]
+        return [result.worth_installing.in_words(target_words(result.dataset).number)]
     if not result.not_installed or result.configurations[0].expectation is not None:
         return []
     missing = ", ".join(f"{flow.title} ({flow.installation})" for flow in result.not_installed)
@@ -130,11 +130,10 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
     promises = [item.expectation for item in result.configurations if item.expectation is not None]
     if not promises:
         return {}
-    target = target_kind(result.dataset)
-    columns = target.columns(result.measure)
+    words = target_words(result.dataset)
+    columns = words.columns(result.measure)
     others = {
-        f"vs {title}": f"the same against {title}"
-        for title in target.other_gains(result.measure, promises[0])
+        f"vs {title}": f"the same against {title}" for title in words.other_gains(result.measure, promises[0])
     }
     lines = _aligned(_rows(result, columns | others, details=details))
     return columns | others if max(map(len, lines)) <= _width() else columns
@@ -250,7 +249,7 @@ def why(item: RankedConfiguration, result: Recommendation, named: int | None = N
     """The reason for a configuration's rank, with at most `named` known datasets that speak for it."""
     title, places = measure_title(result.measure), item.places[:named]
     if item.on_dataset is not None:
-        measured = target_kind(result.dataset).measured
+        measured = target_words(result.dataset).measured
         return f"{title} of {measured(item.on_dataset)} measured on this dataset"
     if item.beats_first is not None:
         reason = f"may be good where 1 is not ({item.beats_first:.0%} likely to beat it)"
@@ -278,9 +277,9 @@ def _worth(
     """The cells of the expected value in these columns; empty ones where it is unknown."""
     if promise is None or not worth:
         return ("",) * len(worth)
-    target = target_kind(result.dataset)
-    others = target.other_gains(result.measure, promise)
-    cells = target.cells(result.measure, promise)
+    words = target_words(result.dataset)
+    others = words.other_gains(result.measure, promise)
+    cells = words.cells(result.measure, promise)
     return (*cells, *(others.get(title.removeprefix("vs "), "") for title in [*worth][len(cells) :]))
 
 
@@ -293,7 +292,7 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
 
 def _verification(found: Verification) -> list[str]:
     """A line for each configuration that was tried, the best first."""
-    measure, measured = found.search.measure, target_kind(found.search.dataset).measured
+    measure, measured = found.search.measure, target_words(found.search.dataset).measured
     rows, title = [], measure_title(measure)
     for one in found.configurations:
         trial, value = one.trial, one.trial.value(measure)
@@ -338,7 +337,7 @@ def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) 
     if result.average is not None:
         better = ", usually better than 1 alone" if result.average.usually_better else ""
         meanings[average_title(len(result.average.members))] = (
-            f"mean of {target_kind(result.dataset).predicted}{better}; its script: --code FILE --average"
+            f"mean of {target_words(result.dataset).predicted}{better}; its script: --code FILE --average"
         )
     width = max(map(len, meanings))
     return [

@@ -11,7 +11,7 @@ import pytest
 import recommend
 from ingest.flows import FLOWS, get_flow
 from ingest.reading.datasets import load_dataset
-from recommend.ranking.target_kinds import target_kind
+from recommend.explaining.target_words import target_words
 from recommend.seeds import SCHEMA, build_pipeline, read_seeds, write_seeds
 from warehouse.support.errors import BadInput, Unwritable
 
@@ -59,7 +59,7 @@ TARGETS = {"classes": np.tile(["no", "yes"], 30), "numbers": np.arange(60) / 7}
 @pytest.mark.parametrize("kind", TARGETS)
 def test_the_schema_has_the_facts_of_either_target(kind: str) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("seeds.schema.json").read_text(encoding="utf-8"))
-    facts = target_kind(load_dataset(FRAME.assign(y=TARGETS[kind]), target="y")).facts()
+    facts = target_words(load_dataset(FRAME.assign(y=TARGETS[kind]), target="y")).facts()
     dataset = {"name": "n", "source": "s", "content_hash": "0", "rows": 60, "features": 2, "target": "y"}
     validator = jsonschema.Draft202012Validator(schema["properties"]["dataset"])
     assert validator.is_valid({**dataset, "metafeatures": {}, **facts})

@@ -16,7 +16,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.explaining.column_importance import ColumnImportance, column_importance
-from recommend.ranking.target_kinds import target_kind
+from recommend.explaining.target_words import target_words
 from recommend.reporting.html.axes import Axis, ChartScale, axis_of
 from recommend.reporting.html.rendering import render
 from recommend.reporting.page import data_options, script_or_reason
@@ -143,13 +143,12 @@ def importance_for(tuned: SearchResult, seconds: float) -> ColumnImportance | No
 
 def _leaderboard(tuned: SearchResult) -> dict[str, Any]:
     """What the template of the leaderboard is filled with."""
-    target, best = target_kind(tuned.dataset), tuned.leaderboard
+    best = tuned.leaderboard
     shown, succeeded = ({trial.number for trial in several} for several in (tuned.leaders, best))
     return {
         "tuned": tuned,
         "measure": tuned.measure,
-        "number": target.number,
-        "measured": target.measured,
+        "words": target_words(tuned.dataset),
         "flow_title": flow_title,
         "first": tuned.leaders,
         "rest": [

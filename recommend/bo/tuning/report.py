@@ -10,7 +10,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.explaining.dependence import in_words
-from recommend.ranking.target_kinds import target_kind
+from recommend.explaining.target_words import target_words
 from warehouse.support import console
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import measure_title
@@ -96,7 +96,7 @@ def table(tuned: SearchResult) -> str:
 
 def _leaderboard(tuned: SearchResult) -> list[str]:
     """The best trials, and those of the model."""
-    measured = target_kind(tuned.dataset).measured
+    measured = target_words(tuned.dataset).measured
     header = ("trial", measure_title(tuned.measure), "times", "weight", "chosen by", "configuration")
     rows = [
         (
@@ -130,7 +130,7 @@ def _model(tuned: SearchResult) -> list[str]:
     )
     expected = ""
     if tuned.value is not None:
-        value = target_kind(tuned.dataset).measured(tuned.value)
+        value = target_words(tuned.dataset).measured(tuned.value)
         expected = f", expected {measure_title(tuned.measure)} {value} on new rows"
     rows = len(tuned.dataset.features)
     on = "" if min(tuned.model.rows.values()) < rows else ", fitted on all rows"

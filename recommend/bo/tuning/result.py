@@ -15,7 +15,7 @@ from ingest.running.resampling import Resampling
 from recommend.bo.tuning.fitting import Model
 from recommend.bo.tuning.settings import Search
 from recommend.bo.tuning.trials import Trial, ranked, scored
-from recommend.ranking.target_kinds import target_kind
+from recommend.explaining.target_words import target_words
 from warehouse.questions.run_origins import RunOrigins
 from warehouse.support.console import duration
 from warehouse.support.errors import TooFewRuns
@@ -65,7 +65,7 @@ class SearchResult:
 
     def __repr__(self) -> str:
         """The model with its expected value, and what to look at next."""
-        value = "unknown" if self.value is None else target_kind(self.dataset).measured(self.value)
+        value = "unknown" if self.value is None else target_words(self.dataset).measured(self.value)
         trials = f"{counted(len(self.trials), 'trials')} in {duration(self.seconds)}"
         members = [f"  {weight:.2f} {get_flow(one.algorithm).title}" for one, weight in self.weights.items()]
         more = len(members) - _SHOWN
@@ -121,7 +121,7 @@ class SearchResult:
         if len(self.weights) > 1:
             shares = ", ".join(f"{weight:.2f}" for weight in self.weights.values())
             what = f"The average of {len(self.weights)} configurations (weights {shares})"
-        value = None if self.value is None else target_kind(self.dataset).measured(self.value)
+        value = None if self.value is None else target_words(self.dataset).measured(self.value)
         expected = "" if value is None else f"; expected {self.measure}: {value}"
         origin = Origin(
             choice=f"Found by Headstart's `tune` in {counted(len(self.trials), 'trials')}.",

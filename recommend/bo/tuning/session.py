@@ -53,8 +53,8 @@ from recommend.bo.tuning.selection import (
 )
 from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.tuning.trials import Trial, ranked
+from recommend.explaining.target_words import target_words
 from recommend.ranking.averaging import weights_of
-from recommend.ranking.target_kinds import target_kind
 from warehouse.support.arrays import Positions
 from warehouse.support.console import duration
 from warehouse.support.errors import Failed
@@ -502,7 +502,7 @@ class Session:
 
     def _in_words(self, trial: Trial) -> str:
         """A trial's value and its algorithm."""
-        value = target_kind(self.dataset).measured(trial.value(self.search.measure) or 0.0)
+        value = target_words(self.dataset).measured(trial.value(self.search.measure) or 0.0)
         return f"{measure_title(self.search.measure)} {value} ({trial.configuration.algorithm})"
 
     # ---- the model ------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.ranking.class_target import ClassTarget
+from recommend.explaining.target_words import target_words
+from recommend.ranking.target_kinds import target_kind
 from tests.warehouse.worlds import FOREST, runs
 from warehouse.store import Warehouse
 from warehouse.vocabulary.measures import ACCURACY, AUC
@@ -34,16 +35,16 @@ def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
     warehouse: Warehouse, share: float, measure: str
 ) -> None:
     dataset = with_largest(share)
-    assert ClassTarget(dataset).default_measure(warehouse) == measure
-    assert (ClassTarget(dataset).measure_remark(measure) is None) == (measure == ACCURACY)
+    assert target_kind(dataset).default_measure(warehouse) == measure
+    assert (target_words(dataset).measure_remark(measure) is None) == (measure == ACCURACY)
 
 
 def test_the_user_is_told_why_it_is_not_accuracy() -> None:
-    text = ClassTarget(with_largest(0.985)).measure_remark(AUC) or ""
+    text = target_words(with_largest(0.985)).measure_remark(AUC) or ""
     assert text.startswith("Measure: AUC, since 98.5% of the rows are of class 'no'")
 
 
 def test_the_largest_class_is_named_with_its_share() -> None:
     dataset = with_largest(0.75)
-    assert ClassTarget(dataset).summary() == "2 classes, the largest with 75.0% of the rows"
-    assert ClassTarget(dataset).facts() == {"classes": 2, "majority_share": 0.75}
+    assert target_words(dataset).summary() == "2 classes, the largest with 75.0% of the rows"
+    assert target_words(dataset).facts() == {"classes": 2, "majority_share": 0.75}

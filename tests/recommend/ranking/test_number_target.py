@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import load_dataset
-from recommend.ranking.number_target import NumberTarget
+from recommend.explaining.target_words import target_words
 from recommend.ranking.performance_forecast import PerformanceForecast
+from recommend.ranking.target_kinds import target_kind
 from tests.cases import each
 from warehouse.support.errors import BadOption
 from warehouse.vocabulary.measures import MAE, R2, RMSE, RMSLE, RRSE, measure_title
@@ -14,7 +15,8 @@ from warehouse.vocabulary.task_types import REGRESSION
 
 Y = np.linspace(0.5, 100.5, 101)
 """Standard deviation 29.15, mean absolute deviation 25.25."""
-TARGET = NumberTarget(load_dataset(pd.DataFrame({"a": range(101), "price": Y})))
+DATASET = load_dataset(pd.DataFrame({"a": range(101), "price": Y}))
+TARGET, WORDS = target_kind(DATASET), target_words(DATASET)
 
 
 @each(("measure", "value"), [(RMSE, 0.5 * Y.std()), (MAE, 0.5 * 25.247524752475247), (R2, 0.75), (RRSE, 0.5)])
@@ -43,36 +45,36 @@ def test_a_recommendation_shows_r2_with_its_range_and_the_share_of_the_error_sav
     spread = float(Y.std())
     other = {"catboost_regressor": 0.15 * spread}
     promise = PerformanceForecast(0.6 * spread, 0.5 * spread, 0.7 * spread, 0.2 * spread, 0.9, other)
-    assert [*TARGET.columns(RMSE)] == ["RMSE", "R2", "80 % of R2", "vs LightGBM", "chance"]
-    assert TARGET.cells(RMSE, promise) == ("17.49", "0.640", "0.510-0.750", "+25.0%", "90%")
-    assert TARGET.other_gains(RMSE, promise) == {"CatBoost": "+20.0%"}
-    assert TARGET.beside(RMSE, promise) == "R2 0.640, from 0.510 to 0.750"
+    assert [*WORDS.columns(RMSE)] == ["RMSE", "R2", "80 % of R2", "vs LightGBM", "chance"]
+    assert WORDS.cells(RMSE, promise) == ("17.49", "0.640", "0.510-0.750", "+25.0%", "90%")
+    assert WORDS.other_gains(RMSE, promise) == {"CatBoost": "+20.0%"}
+    assert WORDS.beside(RMSE, promise) == "R2 0.640, from 0.510 to 0.750"
 
 
 def test_another_measure_shows_its_own_range() -> None:
     promise = PerformanceForecast(12000.0, 10000.0, 15000.0, 3000.0, None)
-    assert [*TARGET.columns(MAE)] == ["MAE", "80 % range", "vs LightGBM", "chance"]
-    assert TARGET.cells(MAE, promise) == ("12,000", "10,000-15,000", "+20.0%", "")
-    assert TARGET.beside(MAE, promise) == ""
+    assert [*WORDS.columns(MAE)] == ["MAE", "80 % range", "vs LightGBM", "chance"]
+    assert WORDS.cells(MAE, promise) == ("12,000", "10,000-15,000", "+20.0%", "")
+    assert WORDS.beside(MAE, promise) == ""
 
 
 def test_a_range_that_begins_below_zero_has_no_second_minus() -> None:
     spread = float(Y.std())
     promise = PerformanceForecast(0.9 * spread, 0.8 * spread, 1.1 * spread, None, None)
-    assert TARGET.cells(RMSE, promise)[2] == "-0.210 to 0.360"
+    assert WORDS.cells(RMSE, promise)[2] == "-0.210 to 0.360"
     of_r2 = PerformanceForecast(0.19, -0.21, 0.36, 0.1, None)
-    assert TARGET.cells(R2, of_r2) == ("0.1900", "-0.2100 to 0.3600", "+0.100", "")
+    assert WORDS.cells(R2, of_r2) == ("0.1900", "-0.2100 to 0.3600", "+0.100", "")
 
 
 def test_only_what_has_the_unit_of_the_target_is_said_to_have_it() -> None:
     with_unit = {
         measure
         for measure in REGRESSION.measures
-        if "in the unit" in TARGET.columns(measure)[measure_title(measure)]
+        if "in the unit" in WORDS.columns(measure)[measure_title(measure)]
     }
     assert with_unit == {RMSE, MAE, "median_absolute_error", "pinball_loss_0.1", "pinball_loss_0.9"}
-    assert "percent" in TARGET.columns(RMSLE)["vs LightGBM"]
-    assert TARGET.columns(R2)["vs LightGBM"] == "difference from LightGBM with its default settings"
+    assert "percent" in WORDS.columns(RMSLE)["vs LightGBM"]
+    assert WORDS.columns(R2)["vs LightGBM"] == "difference from LightGBM with its default settings"
 
 
 DIGITS = [
@@ -89,12 +91,12 @@ DIGITS = [
 
 @each(("value", "text"), DIGITS)
 def test_numbers_have_four_digits(value: float, text: str) -> None:
-    assert TARGET.number(value) == text
+    assert WORDS.number(value) == text
 
 
 def test_a_measure_that_the_target_can_not_have_is_refused() -> None:
     TARGET.check_measure(RMSLE)
-    below = NumberTarget(load_dataset(pd.DataFrame({"a": range(101), "profit": Y - 50})))
+    below = target_kind(load_dataset(pd.DataFrame({"a": range(101), "profit": Y - 50})))
     with pytest.raises(BadOption, match="'profit' has negative numbers; use another one"):
         below.check_measure(RMSLE)
     with pytest.raises(BadOption, match="the target 'price' is a number; use one of root_mean_squared_error"):
