@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from html import escape
 from multiprocessing import current_process
 from numbers import Integral, Real
 from pathlib import Path
@@ -30,7 +29,6 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ingest.flows import get_flow
 from ingest.flows.row_weights import takes_weights
 from ingest.reading.column_types.columns import label
 from ingest.reading.datasets import Dataset
@@ -59,7 +57,7 @@ from warehouse.support import console
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, TooFewRuns, one_line
 from warehouse.support.text import LONGEST_SECONDS, counted
-from warehouse.vocabulary.measures import canonical_measure, measure_title
+from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
@@ -341,22 +339,9 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram; of a fitted one below its configurations and the value to expect."""
-        diagram: str = super()._html_repr()
-        if not hasattr(self, "weights_"):
-            return diagram
-        rows = "".join(
-            f"<tr><td>{weight:.2f}</td><td>{escape(get_flow(one.algorithm).title)}</td><td>"
-            + escape(console.settings(one.values))
-            + "</td></tr>"
-            for one, weight in self.weights_.items()
-        )
-        value = "unknown" if self.value_ is None else console.short(self.value_)
-        caption = f"{type(self).__name__}; {measure_title(self.measure_)} to expect: {value}"
-        return (
-            f"<table><caption>{caption}</caption>"
-            f"<tr><th>weight</th><th>algorithm</th><th>hyperparameters</th></tr>{rows}</table>{diagram}"
-        )
+        """scikit-learn's diagram; of a fitted one below its model and trials, which a pickle leaves out."""
+        search: SearchResult | None = getattr(self, "search_", None)
+        return ("" if search is None else search._repr_html_()) + str(super()._html_repr())
 
     def _checked_parameters(self) -> tuple[float, str | None]:
         """The seconds of `fit` and the name of the measure.

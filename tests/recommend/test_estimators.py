@@ -615,16 +615,15 @@ def test_a_notebook_shows_its_winner_and_the_value_to_expect(
     searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert repr(searching) == str(searching) == repr(clone(searching)), "as scikit-learn has it"
-    assert "to expect" not in searching._repr_html_()
+    assert "is the model" not in searching._repr_html_()
     say(monkeypatch, trees_lose)
     searching.fit(*of_numbers(300))
     shown = searching._repr_html_()
-    assert searching.value_ == searching.search_.value  # type: ignore[union-attr]
-    assert f"HeadstartClassifier; accuracy to expect: {searching.value_:.4g}" in shown
-    assert f"<td>{max(searching.weights_.values()):.2f}</td><td>Logistic regression</td>" in shown
+    assert searching.search_ is not None
+    assert shown.startswith(searching.search_._repr_html_())
+    assert searching.value_ == searching.search_.value
     assert "sk-estimator" in shown, "scikit-learn's diagram"
     assert len(shown) < 60_000
-    assert pickle.loads(pickle.dumps(searching))._repr_html_().count("Logistic regression") > 0
 
 
 def test_verbose_shows_progress(
