@@ -60,11 +60,15 @@ _UNIT = {"kappa": 0.5}
 
 
 class Interval(NamedTuple):
-    """A mean over datasets with its confidence interval; NaN limits where one dataset is all there is."""
+    """A mean over datasets with its confidence interval; NaN limits of a single dataset."""
 
     mean: float
     low: float
     high: float
+
+    def document(self) -> dict[str, float | None]:
+        """JSON values, null for NaN."""
+        return {name: None if np.isnan(part) else part for name, part in self._asdict().items()}
 
 
 @dataclass(frozen=True)

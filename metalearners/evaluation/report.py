@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from metalearners import canonical_learner, new_learner
-from metalearners.evaluation.protocol import TOPS, Interval, LearnerEvaluation
+from metalearners.evaluation.protocol import TOPS, LearnerEvaluation
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.text import counted
@@ -20,7 +20,7 @@ def document(
     warehouse: Warehouse,
 ) -> dict[str, Any]:
     """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
-    by_top = {str(top): _json_interval(result.regret(top)) for top in TOPS}
+    by_top = {str(top): result.regret(top).document() for top in TOPS}
     return {
         "learner": canonical_learner(learner),
         "settings": dict(new_learner(learner, settings).settings),
@@ -31,13 +31,13 @@ def document(
         " (Student's t)",
         "folds": result.folds,
         "datasets": len(result.per_dataset),
-        "tau": _json_interval(result.tau),
+        "tau": result.tau.document(),
         "regret": by_top["1"] | by_top,
-        "error": _json_interval(result.error),
+        "error": result.error.document(),
         "error_in": result.per_dataset[0].error_in,
-        "coverage": None if result.coverage is None else _json_interval(result.coverage),
+        "coverage": None if result.coverage is None else result.coverage.document(),
         "shots": {
-            policy: {str(number): _json_interval(result.tau_after(number, policy)) for number in taus}
+            policy: {str(number): result.tau_after(number, policy).document() for number in taus}
             for policy, taus in result.per_dataset[0].shots.items()
         },
         "per_dataset": [
@@ -79,7 +79,3 @@ def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:
 
 def _left_out(folds: int) -> str:
     return f"one of {folds} folds of families" if folds else "one dataset"
-
-
-def _json_interval(value: Interval) -> dict[str, float | None]:
-    return {name: None if math.isnan(part) else part for name, part in value._asdict().items()}

@@ -183,7 +183,6 @@ def simulate(
         write_csv(curves, results.csv)
     if results.plot is not None:
         draw(curves, results.plot, f"{on.flow or 'all flows'}, {on.tasks}")
-    summary = curves.summary()
     several = len(plan.methods) > 1 and len({one.dataset for one in searched}) > 1
     comparison = curves.compare(results.at) if several else None
     if results.output == "json":
@@ -191,12 +190,12 @@ def simulate(
             "flow": runs.flow,
             "measure": measure,
             "tasks": on.tasks,
-            **summary.document(),
+            **curves.document(),
             "comparison": None if comparison is None else comparison.document(),
         }
         print(json.dumps(content, indent=2, allow_nan=False))
         return
-    print(summary.table())
+    print(curves.table())
     if comparison is not None:
         after, over = results.at, f"mean regret over {plan.trials} {UNITS[plan.by]}"
         print(f"\n{comparison.table(over if after is None else f'regret after {after}')}")

@@ -52,90 +52,6 @@ _DIGITS = 12  # of regrets that are compared: means of equal numbers differ in t
 
 
 @dataclass(frozen=True)
-class After:
-    """Standing of a method after this many trials, or usual run times."""
-
-    trials: int
-    regret: Interval
-    """Mean over datasets."""
-    rank: float
-    """Mean over datasets and seeds."""
-
-
-@dataclass(frozen=True)
-class MethodSummary:
-    """Summary of a method: regret and time."""
-
-    method: str
-    seconds: float
-    """Time that choosing the configuration of a trial took, mean over all trials."""
-    trial_seconds: float | None
-    """Time of a trial, mean over all trials; None = unknown."""
-    after: tuple[After, ...]
-
-
-@dataclass(frozen=True)
-class CurvesSummary:
-    """All methods, the lowest regret first."""
-
-    datasets: int
-    seeds: int
-    trials: int
-    methods: tuple[MethodSummary, ...]
-    by: By = "trials"
-
-    def document(self) -> dict[str, Any]:
-        """All of it as JSON values; null for the ends of an interval over one dataset."""
-        return {
-            "datasets": self.datasets,
-            "seeds": self.seeds,
-            "trials": self.trials,
-            "by": self.by,
-            "methods": [
-                {
-                    "method": one.method,
-                    "seconds": one.seconds,
-                    "trial_seconds": one.trial_seconds,
-                    "after": [
-                        {"trials": after.trials, "regret": _json(after.regret), "rank": after.rank}
-                        for after in one.after
-                    ],
-                }
-                for one in self.methods
-            ],
-        }
-
-    def table(self) -> str:
-        """All of it for people."""
-        width = max(len(one.method) for one in self.methods)
-        shown = [after.trials for after in self.methods[0].after]
-        on = counted(self.datasets, "datasets") + (f", {self.seeds} seeds" if self.seeds > 1 else "")
-        return "\n".join(
-            [
-                f"mean regret after this number of {UNITS[self.by]}, and its 95 % interval; {on}",
-                f"{'':<{width}}" + "".join(f"{trials:>17}" for trials in shown),
-                *(
-                    f"{one.method:<{width}}" + "".join(f"{_cell(after.regret):>17}" for after in one.after)
-                    for one in self.methods
-                ),
-                "",
-                f"mean rank among {len(self.methods)} after this number of {UNITS[self.by]}, and seconds "
-                f"per trial to choose and to run",
-                f"{'':<{width}}"
-                + "".join(f"{trials:>8}" for trials in shown)
-                + f"{'to choose':>11}{'to run':>11}",
-                *(
-                    f"{one.method:<{width}}"
-                    + "".join(f"{after.rank:>8.2f}" for after in one.after)
-                    + f"{one.seconds:>11.4f}"
-                    + ("" if one.trial_seconds is None else f"{one.trial_seconds:>11.4g}")
-                    for one in self.methods
-                ),
-            ]
-        )
-
-
-@dataclass(frozen=True)
 class Curves:
     """The searches of all methods on the same datasets with the same seeds."""
 
@@ -181,28 +97,71 @@ class Curves:
         """Mean regret of the method at this position after this many trials."""
         return interval(self.regret[method, :, :, trials - 1].mean(axis=1).tolist())
 
-    def summary(self, after: Sequence[int] = SHOWN) -> CurvesSummary:
-        """Every method after each of these numbers of trials, as far as they exist."""
-        shown = [trials for trials in after if trials <= self.trials]
-        rank = self.rank.mean(axis=(1, 2))  # (M, T)
-        return CurvesSummary(
-            datasets=len(self.datasets),
-            seeds=len(self.seeds),
-            trials=self.trials,
-            methods=tuple(
-                MethodSummary(
-                    method,
-                    float(self.seconds[place]),
-                    None if np.isnan(self.trial_seconds[place]) else float(self.trial_seconds[place]),
-                    tuple(
-                        After(trials, self.mean_regret(place, trials), float(rank[place, trials - 1]))
-                        for trials in shown
-                    ),
-                )
+    @property
+    def shown(self) -> list[int]:
+        """Numbers of trials, or of usual run times, after which `document` and `table` show the methods."""
+        return [number for number in SHOWN if number <= self.trials]
+
+    @cached_property
+    def mean_rank(self) -> Floats:
+        """(M, T) mean over datasets and seeds."""
+        mean: Floats = self.rank.mean(axis=(1, 2))
+        return mean
+
+    def document(self) -> dict[str, Any]:
+        """Regret, rank and seconds of each method as JSON values."""
+        return {
+            "datasets": len(self.datasets),
+            "seeds": len(self.seeds),
+            "trials": self.trials,
+            "by": self.by,
+            "methods": [
+                {
+                    "method": method,
+                    "seconds": float(self.seconds[place]),
+                    "trial_seconds": None
+                    if np.isnan(self.trial_seconds[place])
+                    else float(self.trial_seconds[place]),
+                    "after": [
+                        {
+                            "trials": trials,
+                            "regret": self.mean_regret(place, trials).document(),
+                            "rank": float(self.mean_rank[place, trials - 1]),
+                        }
+                        for trials in self.shown
+                    ],
+                }
                 for place, method in enumerate(self.methods)
-            ),
-            by=self.by,
-        )
+            ],
+        }
+
+    def table(self) -> str:
+        """The same for people."""
+        width = max(map(len, self.methods))
+        names = [f"{method:<{width}}" for method in self.methods]
+        seeds = f", {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
+        lines = [
+            f"mean regret after this number of {UNITS[self.by]}, and its 95 % interval;"
+            f" {counted(len(self.datasets), 'datasets')}{seeds}",
+            " " * width + "".join(f"{trials:>17}" for trials in self.shown),
+        ]
+        for place, name in enumerate(names):
+            regrets = [_cell(self.mean_regret(place, trials)) for trials in self.shown]
+            lines.append(name + "".join(f"{cell:>17}" for cell in regrets))
+        titles = "".join(f"{trials:>8}" for trials in self.shown) + f"{'to choose':>11}{'to run':>11}"
+        lines += [
+            "",
+            f"mean rank among {len(names)} after this number of {UNITS[self.by]}, and seconds "
+            f"per trial to choose and to run",
+            " " * width + titles,
+        ]
+        for place, name in enumerate(names):
+            ranks = "".join(f"{self.mean_rank[place, trials - 1]:>8.2f}" for trials in self.shown)
+            took = self.trial_seconds[place]
+            lines.append(
+                f"{name}{ranks}{self.seconds[place]:>11.4f}" + ("" if np.isnan(took) else f"{took:>11.4g}")
+            )
+        return "\n".join(lines)
 
     def compare(self, trials: int | None = None) -> Comparison:
         """Whether methods differ in regret by more than chance; what is compared is one figure per dataset.
@@ -335,7 +294,7 @@ def draw(curves: Curves, path: Path, title: str) -> None:
         colour, style = f"C{place % 10}", ("-", "--", ":")[place // 10 % 3]
         of_regret.plot(trials, mean, label=method, color=colour, linestyle=style)
         of_regret.fill_between(trials, low, high, color=colour, alpha=0.08, linewidth=0)
-        of_rank.plot(trials, curves.rank[place].mean(axis=(0, 1)), color=colour, linestyle=style)
+        of_rank.plot(trials, curves.mean_rank[place], color=colour, linestyle=style)
         lowest.extend(mean[mean > 0].tolist())
     for axes, name in ((of_regret, "regret"), (of_rank, "rank")):
         axes.set(xscale="log", xlabel=UNITS[curves.by], ylabel=f"mean {name}")
@@ -348,10 +307,6 @@ def draw(curves: Curves, path: Path, title: str) -> None:
     figure.suptitle(f"{title}, {counted(len(curves.datasets), 'datasets')}")
     figure.legend(loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
     save_figure(figure, path)
-
-
-def _json(value: Interval) -> dict[str, float | None]:
-    return {name: None if math.isnan(part) else part for name, part in value._asdict().items()}
 
 
 def _cell(value: Interval) -> str:

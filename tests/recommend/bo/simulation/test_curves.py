@@ -46,21 +46,22 @@ def test_the_table_has_a_row_for_every_trial_and_a_short_search_stays_at_its_las
 
 def test_summaries_average_over_seeds_first_and_datasets_then(curves: Curves) -> None:
     """Of b on dataset one 0.25 after every number of trials, on two 0.35; t(1) at 97.5 % is 12.7062."""
-    summary = curves.summary()
-    b, a = summary.methods
-    assert (summary.datasets, summary.seeds, summary.trials) == (2, 2, 3)
-    assert (b.method, a.method) == ("b", "a")  # 0.3 against 0.46 over all trials
-    assert [after.trials for after in a.after] == [1, 3]
-    assert [after.regret.mean for after in a.after] == pytest.approx([(0.625 + 0.75) / 2, (0.125 + 0.25) / 2])
-    assert [after.regret.mean for after in b.after] == pytest.approx([0.3, 0.3])
-    assert b.after[0].regret.high - 0.3 == pytest.approx(12.7062 * 0.05, rel=1e-5)
+    document = curves.document()
+    b, a = document["methods"]
+    assert (document["datasets"], document["seeds"], document["trials"]) == (2, 2, 3)
+    assert (b["method"], a["method"]) == ("b", "a")  # 0.3 against 0.46 over all trials
+    assert [after["trials"] for after in a["after"]] == [1, 3]
+    means = [[after["regret"]["mean"] for after in one["after"]] for one in (a, b)]
+    assert means[0] == pytest.approx([(0.625 + 0.75) / 2, (0.125 + 0.25) / 2])
+    assert means[1] == pytest.approx([0.3, 0.3])
+    assert b["after"][0]["regret"]["high"] - 0.3 == pytest.approx(12.7062 * 0.05, rel=1e-5)
 
 
 def test_ranks_are_within_dataset_and_seed_and_ties_share_theirs(curves: Curves) -> None:
     """Of a after one trial 1.5 (tie), 2, 2 and 1.5 (tie); after three 1, 2, 2 and 1."""
-    b, a = curves.summary().methods
-    assert [after.rank for after in a.after] == [1.75, 1.5]
-    assert [after.rank for after in b.after] == [1.25, 1.5]
+    b, a = curves.document()["methods"]
+    assert [after["rank"] for after in a["after"]] == [1.75, 1.5]
+    assert [after["rank"] for after in b["after"]] == [1.25, 1.5]
 
 
 def test_what_a_search_finds_above_the_known_best_counts_for_all(curves: Curves) -> None:
@@ -90,10 +91,10 @@ def test_a_search_that_is_missing_is_named() -> None:
 
 
 def test_the_table_shows_regret_interval_rank_and_seconds(curves: Curves) -> None:
-    lines = curves.summary().table().splitlines()
+    lines = curves.table().splitlines()
     assert lines[2].split() == ["b", "0.3000", "±0.6353", "0.3000", "±0.6353"]
     assert lines[-1].split() == ["a", "1.75", "1.50", "1.5000"]
-    assert "±" not in curves_of(SEARCHES[:4]).summary().table()
+    assert "±" not in curves_of(SEARCHES[:4]).table()
 
 
 def test_the_csv_is_the_table(curves: Curves, tmp_path: Path) -> None:
