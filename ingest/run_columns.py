@@ -251,7 +251,7 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
     if known.high == 1 and len(present) and np.median(present) > 1 and present.max() <= 100:
         logger.warning("%s of %g to %g: read as percent", name, present.min(), present.max())
         values = values / 100
-    outside = (values < known.low - _ROUNDING) | (values > known.high + _ROUNDING)
+    outside = ~np.isnan(values) & ~known.may_be(values)
     if outside.any():
         row = int(np.argmax(outside))
         raise UnreadableInput(
@@ -259,9 +259,6 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
             "the column neg_... if its sign is turned"
         )
     return values.clip(known.low, known.high)
-
-
-_ROUNDING = 1e-6
 
 
 def numbers(name: str, column: TypedColumn) -> np.ndarray:

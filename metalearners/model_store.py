@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -27,7 +27,8 @@ from metalearners.encoding.training_data import (
     without_datasets,
 )
 from metalearners.fit_times import FitTimes, learn_fit_times
-from metalearners.learners.base import LeavesOut, LongTraining, MetaLearner, Model, Refits, Round, Watch
+from metalearners.learners.base import LeavesOut, LongTraining, MetaLearner, Model, Round, Watch
+from metalearners.learners.calibrated import CalibratedLearner, CalibratedModel
 from metalearners.model_files import (
     Arrays,
     check_can_keep,
@@ -79,7 +80,7 @@ def trained_model(
 
     Where a model can do without some datasets (`LeavesOut`), that of all datasets is found or trained, and
     they are taken out of it, in a fraction of a second; then nothing is stored. Where a learner can be fitted
-    again with the calibration of that model (`Refits`), it is. Where nothing but runs on
+    again with the calibration of that model (`CalibratedLearner`), it is. Where nothing but runs on
     these datasets came to the warehouse since a model was trained, that model is what a training without them
     would give: it is taken as it is.
 
@@ -105,8 +106,9 @@ def trained_model(
     if (stored := _stored(origin, warehouse)) is not None:
         return stored
     of_all: StoredModel | None = None
-    if origin.left_out and (issubclass(untrained.model, LeavesOut) or isinstance(untrained, Refits)):
-        is_kept = _is_kept(replace(origin, left_out=()), warehouse) or isinstance(untrained, Refits)
+    refits = untrained if isinstance(untrained, CalibratedLearner) else None
+    if origin.left_out and (refits or issubclass(untrained.model, LeavesOut)):
+        is_kept = refits or _is_kept(replace(origin, left_out=()), warehouse)
         if not is_kept and (earlier := _earlier_model(origin, warehouse)) is not None:
             return earlier
         of_all = trained_model(
@@ -123,8 +125,9 @@ def trained_model(
             return without
     if must_be_stored:
         check_can_keep(warehouse)
-    if of_all is not None and isinstance(untrained, Refits):
-        refit = partial(untrained.refit, of_all.fitted, _with_families(origin, warehouse))
+    if of_all is not None and refits is not None:
+        calibration = cast("CalibratedModel", of_all.fitted).calibration
+        refit = partial(refits.refit, calibration, _with_families(origin, warehouse))
         # Its time says nothing of a training.
         return _store(replace(_train(refit, origin, warehouse), seconds=None), warehouse)
     learn = untrained.fit

@@ -24,7 +24,6 @@ from ingest.parameter_names import is_tunable, plain_parameter_name
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.schema import PROVENANCE, TABLES
 
-_ROUNDING = 1e-6  # of values at the ends of a measure's range
 _AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
 
 Rows = Sequence[Mapping[str, str]]
@@ -87,9 +86,10 @@ def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | 
     except ValueError:
         return None
     known = MEASURES.get(row["function"])
-    low, high = (-math.inf, math.inf) if known is None else (known.low, known.high)
-    if math.isnan(value) or (math.isfinite(value) and low - _ROUNDING <= value <= high + _ROUNDING):
-        return None if math.isnan(value) else min(max(value, low), high)
+    if math.isnan(value):
+        return None
+    if math.isfinite(value) and (known is None or known.may_be(value)):
+        return value if known is None else min(max(value, known.low), known.high)
     skip(f"run {row['run_id']}", f"{row['function']} is not {'finite' if known is None else known.range}")
     return None
 

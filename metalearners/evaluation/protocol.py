@@ -2,9 +2,8 @@
 
 Every learner is judged by this one protocol. One dataset is left out at a time, or a fold of families, which
 takes fewer trainings. A fold's learner is given the runs and the meta-features of datasets of other families
-only, and learns its encoding from them. What folds share is the calibration of a learner that can be fitted
-again with that of a model of all datasets (`Refits`): factors of standard deviations, and no dataset's
-number. Tau and regret do not depend on it.
+only, and learns its encoding from them. Folds share the calibration of a `CalibratedLearner`'s model of all
+datasets: factors of standard deviations, and no dataset's number. Tau and regret do not depend on it.
 
 Notation
     predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better
@@ -28,7 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -37,7 +36,8 @@ from metalearners import new_learner
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
 from metalearners.evaluation.folds import folds_of
-from metalearners.learners.base import EstimatesValues, MetaLearner, Model, Refits
+from metalearners.learners.base import EstimatesValues, MetaLearner, Model
+from metalearners.learners.calibrated import CalibratedLearner, CalibratedModel, Calibration
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
@@ -178,8 +178,10 @@ def evaluate(
     }
     done = _begun(journal, protocol)
     missing = [dataset for dataset in left_out if dataset not in done]
-    of_all = untrained.fit(runs, metafeatures) if missing and isinstance(untrained, Refits) else None
-    fold = partial(_fold, runs, metafeatures, untrained, of_all, tuple(sorted(set(shots))), seed)
+    calibration = None
+    if missing and isinstance(untrained, CalibratedLearner):
+        calibration = cast("CalibratedModel", untrained.fit(runs, metafeatures)).calibration
+    fold = partial(_fold, runs, metafeatures, untrained, calibration, tuple(sorted(set(shots))), seed)
     numbers = folds_of(runs, folds).loc[missing] if folds else pd.Series(range(len(missing)), missing)
     together = [own.index.tolist() for _, own in numbers.groupby(numbers)]
     for results in side_by_side(fold, together, jobs, executor):
@@ -223,14 +225,18 @@ def _fold(
     runs: RunTable,
     metafeatures: pd.DataFrame,
     learner: MetaLearner,
-    of_all: Model | None,
+    calibration: Calibration | None,
     shots: Sequence[int],
     seed: int,
     datasets: Sequence[str],
 ) -> list[DatasetResult]:
     """Learn from datasets of other families than these, and judge by each of these."""
     others = without_datasets(runs, datasets), metafeatures.drop(index=datasets, errors="ignore")
-    model = learner.refit(of_all, datasets, *others) if isinstance(learner, Refits) else learner.fit(*others)
+    model: Model
+    if calibration is not None and isinstance(learner, CalibratedLearner):
+        model = learner.refit(calibration, datasets, *others)
+    else:
+        model = learner.fit(*others)
     return [
         _judged(model, _NewDataset(runs, metafeatures, dataset), runs.measure, shots, seed)
         for dataset in datasets

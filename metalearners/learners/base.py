@@ -97,17 +97,6 @@ class LeavesOut(Protocol):
 M = TypeVar("M")
 
 
-@runtime_checkable
-class Refits(Protocol[M]):
-    """A learner that needs less time for fewer datasets where it has a model of all."""
-
-    def refit(self, model: M, datasets: Collection[str], runs: RunTable, metafeatures: pd.DataFrame) -> M:
-        """Learn from runs that are none on `datasets`, keeping what may stay of the model of all.
-
-        Hyperparameters, which all datasets decide together, may stay; no number of a dataset left out does.
-        """
-
-
 class WithSettings:
     """Base of learners, which are frozen dataclasses of settings."""
 

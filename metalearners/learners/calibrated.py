@@ -174,9 +174,18 @@ class CalibratedLearner(WithSettings, ABC, Generic[C]):
         """Learn from runs, as `MetaLearner.fit` does."""
         return calibrated(self.learn, runs, metafeatures)
 
-    def refit(self, model: C, datasets: Collection[str], runs: RunTable, metafeatures: pd.DataFrame) -> C:
-        """Learn from fewer datasets, with the calibration of the model of all; see `Refits.refit`."""
-        return replace(self.learn(runs, metafeatures), calibration=model.calibration.without(datasets))
+    def refit(
+        self,
+        calibration: Calibration,
+        left_out: Collection[str],
+        runs: RunTable,
+        metafeatures: pd.DataFrame,
+    ) -> C:
+        """Learn from runs on other datasets than `left_out`, with the calibration of a model of all.
+
+        Its factors of standard deviations stay; no number of a dataset that is left out does.
+        """
+        return replace(self.learn(runs, metafeatures), calibration=calibration.without(left_out))
 
 
 def calibrated(learn: Callable[[RunTable, pd.DataFrame], C], runs: RunTable, metafeatures: pd.DataFrame) -> C:

@@ -22,16 +22,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import factorial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metalearners.gp.kernels import squared_distances
-from metalearners.learners.configuration_kernel import ConfigurationKernel
 from metalearners.learners.dataset_features import Descriptions
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Floats
 from warehouse.vocabulary.table import ConfigurationTable, split_name
+
+if TYPE_CHECKING:
+    from metalearners.learners.functional_pca import FunctionalPCA
 
 MOST_PLAYERS = 14
 """Players whose 2^players coalitions are looked at; of more, all but the most important act together."""
@@ -61,30 +63,11 @@ class ContributionParts:
         return sorted(self.parts.items(), key=lambda part: -abs(part[1]))
 
 
-class SumOverDatasets(Protocol):
-    """A model that predicts with a weighted sum over its training datasets (symbols as in the notation)."""
-
-    @property
-    def kernel(self) -> ConfigurationKernel: ...
-    @property
-    def descriptions(self) -> Descriptions: ...
-    @property
-    def mean(self) -> Floats: ...
-    @property
-    def V(self) -> Floats: ...  # noqa: N802 (the symbol of the notation)
-    @property
-    def blocks(self) -> Positions: ...
-    @property
-    def block_weights(self) -> Floats: ...
-    @property
-    def coefficients(self) -> Floats: ...
-
-
 @dataclass(frozen=True)
 class Contributions:
     """The parts of predictions for one dataset, before any trial on it."""
 
-    model: SumOverDatasets
+    model: FunctionalPCA
     metafeatures: pd.Series
 
     @cached_property
@@ -264,7 +247,7 @@ def _weights_of_features(descriptions: Descriptions, of_groups: Floats) -> Float
     return weights
 
 
-def _parameters_of(model: SumOverDatasets) -> list[str]:
+def _parameters_of(model: FunctionalPCA) -> list[str]:
     """The hyperparameter of each column of the model's encoding."""
     encoding = model.kernel.encoding
     owners = encoding.parameter_of_numbers()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, isfinite
-from typing import Literal
+from typing import Any, Literal
 
 from warehouse.support.errors import BadInput
 
@@ -27,6 +27,7 @@ QUANTILES = (0.1, 0.9)
 """Quantiles that predictions of a number are measured at."""
 
 LinkName = Literal["logit", "cost", "relative_error", "identity"]
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class Measure:
         if not self.larger_is_better:
             return "cost"
         return "logit" if self.high <= 1 else "identity"
+
+    def may_be(self, values: Any) -> Any:
+        """Whether the measure can have a value, or each of an array, but for rounding at its ends."""
+        return (values >= self.low - _ROUNDING) & (values <= self.high + _ROUNDING)
 
     @property
     def range(self) -> str:
