@@ -310,7 +310,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         check_is_fitted(self, "_known", msg=_NO_ROWS)
         if self._known.task.dataset.weights is not None:
             raise BadOption("a script can't weight rows; fit without sample_weight to have one")
-        from recommend.code import Origin, model_script
+        from recommend.code import Origin, script
 
         model = self._known.model
         trials = 0 if self.search_ is None else len(self.search_.trials)
@@ -324,7 +324,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             expected=f"Weights: {shares}.{expected}",
             measure=measure,
         )
-        return model_script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
+        return script(self.weights_, dataset, origin, seed=self._seed, frame=self._table)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -148,7 +148,7 @@ class Recommendation:
             expected=self.expected_of(item.configuration),
             measure=self.measure,
         )
-        return script(item.configuration, self.dataset, origin)
+        return script({item.configuration: 1.0}, self.dataset, origin)
 
     def average_code(self) -> str:
         """Python source that does the same with the average of the first configurations (`average`).
@@ -156,7 +156,7 @@ class Recommendation:
         Raises:
             BadInput: there is no average, or, as for `code`, no script can read the dataset.
         """
-        from recommend.code import Origin, ensemble_script
+        from recommend.code import Origin, script
 
         average = self.average
         if average is None:
@@ -169,7 +169,7 @@ class Recommendation:
             expected=self._expected(average.expectation) or "Its value is not predicted.",
             measure=self.measure,
         )
-        return ensemble_script(average.members, self.dataset, origin)
+        return script(average.members, self.dataset, origin)
 
     @property
     def _learned_from(self) -> str:

@@ -90,21 +90,18 @@ class Fitting:
         return Raw(f"matrix.iloc[{rows}]" if self.of_frame else f"matrix[{rows}]")
 
 
-def find_ensemble(
-    members: Mapping[Configuration, float], dataset: Dataset, *, seed: int, takes_frames: bool = False
-) -> Fitting:
-    """Write the body of `fit` for the average of what several configurations predict.
+def find_ensemble(members: Mapping[Configuration, float], dataset: Dataset, *, seed: int) -> Fitting:
+    """Write the body of `fit` for the average of the predictions of several configurations.
 
     Each member is fitted by a function of its own, since some are no estimators before they are fitted.
 
     Args:
         members: configuration -> its weight.
-        takes_frames: see `Fitting`.
 
     Raises:
         UnfitConfiguration: a classifier gives no probabilities, and can't be calibrated either.
     """
-    fittings = [find_fitting(one, dataset, seed=seed, takes_frames=takes_frames) for one in members]
+    fittings = [find_fitting(one, dataset, seed=seed) for one in members]
     for one, fitting in zip(members, fittings, strict=True):
         if not fitting.can_be_averaged:
             title = get_flow(one.algorithm).title

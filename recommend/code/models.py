@@ -25,7 +25,7 @@ from ingest.reading.column_types.dates import ISO
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from recommend.code import snippets
-from recommend.code.fitting import find_ensemble, find_fitting
+from recommend.code.fitting import find_fitting
 from recommend.code.script import fit_functions
 from recommend.code.targets import target_code
 from warehouse.support.arrays import Positions
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     Plain: TypeAlias = Pipeline | VotingClassifier | VotingRegressor
 
 
-def plain_model(members: Mapping[Configuration, float], dataset: Dataset, *, seed: int) -> Plain:
-    """A configuration's pipeline, or the weighted average of several, fitted on the dataset.
+def plain_model(configuration: Configuration, rows: Positions | None, dataset: Dataset, seed: int) -> Plain:
+    """A configuration's pipeline, fitted on the dataset; it warns of nothing.
 
     It holds pandas, scikit-learn and the library of a booster alone, and takes frames with the columns that
     the dataset came with: numbers, categories and texts, and dates as datetimes or as words in their first
@@ -47,42 +47,28 @@ def plain_model(members: Mapping[Configuration, float], dataset: Dataset, *, see
     both are the same model.
 
     Args:
-        members: configuration -> its weight.
-    """
-    if len(members) == 1:
-        fitting = find_fitting(next(iter(members)), dataset, seed=seed, takes_frames=True)
-    else:
-        fitting = find_ensemble(members, dataset, seed=seed, takes_frames=True)
-    names: dict[str, Any] = {
-        "SEED": seed,
-        "NUMERIC": _columns(dataset, Role.numeric),
-        "CATEGORICAL": category_columns(dataset.roles),
-        "FEW_CATEGORIES": fitting.few,
-        "MANY_CATEGORIES": fitting.many,
-        "DATES": _columns(dataset, Role.date),
-        **{f"{function.__name__}_of_frame": steps for function, steps in _of_frames(dataset).items()},
-        **vars(snippets),
-    }
-    names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
-    exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
-    target = target_code(dataset).values(dataset)
-    if not fitting.labels_as_numbers:
-        model: Plain = names["fit"](dataset.features, target)
-        return model
-    numbered = names["fit"](dataset.features, np.unique(target, return_inverse=True)[1])
-    return _voting({"pipeline": numbered}, None, dataset)
-
-
-def plain_member(configuration: Configuration, rows: Positions | None, dataset: Dataset, seed: int) -> Plain:
-    """A configuration's pipeline as `plain_model` fits it; it warns of nothing.
-
-    Args:
         rows: positions of the rows to fit it on; None = all.
     """
     dataset = dataset if rows is None else dataset.take(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return plain_model({configuration: 1.0}, dataset, seed=seed)
+        fitting = find_fitting(configuration, dataset, seed=seed, takes_frames=True)
+        names: dict[str, Any] = {
+            "SEED": seed,
+            "NUMERIC": _columns(dataset, Role.numeric),
+            "CATEGORICAL": category_columns(dataset.roles),
+            "FEW_CATEGORIES": fitting.few,
+            "MANY_CATEGORIES": fitting.many,
+            "DATES": _columns(dataset, Role.date),
+            **{f"{function.__name__}_of_frame": steps for function, steps in _of_frames(dataset).items()},
+            **vars(snippets),
+        }
+        names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
+        exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
+        target = target_code(dataset).values(dataset)
+        outcomes = np.unique(target, return_inverse=True)[1] if fitting.labels_as_numbers else target
+        model: Plain = names["fit"](dataset.features, outcomes)
+        return _voting({"pipeline": model}, None, dataset) if fitting.labels_as_numbers else model
 
 
 def averaged(pipelines: Sequence[Plain], weights: Sequence[float], dataset: Dataset) -> Plain:

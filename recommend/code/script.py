@@ -72,29 +72,6 @@ class Origin:
 
 
 def script(
-    configuration: Configuration,
-    dataset: Dataset,
-    origin: Origin,
-    *,
-    seed: int = 0,
-    frame: pd.DataFrame | None = None,
-) -> str:
-    """Python source for a configuration of a flow that Headstart builds, on a dataset's columns.
-
-    It needs pandas, scikit-learn and the library of the flow. Fitted on the dataset's file it predicts what
-    the flow's own pipeline predicts, with the same seed; a classifier without probabilities is calibrated.
-
-    Args:
-        frame: see `find_reading`.
-
-    Raises:
-        BadInput: pandas alone can't read the file as it was read here, or Headstart doesn't build the flow.
-    """
-    fitting = find_fitting(configuration, dataset, seed=seed)
-    return _script([configuration], dataset, fitting, origin, seed, frame)
-
-
-def model_script(
     members: Mapping[Configuration, float],
     dataset: Dataset,
     origin: Origin,
@@ -102,44 +79,23 @@ def model_script(
     seed: int = 0,
     frame: pd.DataFrame | None = None,
 ) -> str:
-    """Python source for a model of one configuration (`script`) or of several (`ensemble_script`).
+    """Python source for a configuration, or the weighted average of several, on a dataset's columns.
+
+    It needs pandas, scikit-learn and the libraries of the flows. Fitted on the dataset's file it predicts the
+    same as the flows' own pipelines with the same seed; a classifier without probabilities is calibrated.
 
     Args:
-        members: configuration -> its weight, one or more.
+        members: configuration of a flow that Headstart builds -> its weight; one or more.
+        frame: see `find_reading`.
+
+    Raises:
+        BadInput: pandas alone can't read the file as it was read here, Headstart doesn't build a flow, or a
+            classifier of an average gives no probabilities.
     """
     if len(members) > 1:
-        return ensemble_script(members, dataset, origin, seed=seed, frame=frame)
-    return script(next(iter(members)), dataset, origin, seed=seed, frame=frame)
-
-
-def ensemble_script(
-    members: Mapping[Configuration, float],
-    dataset: Dataset,
-    origin: Origin,
-    *,
-    seed: int = 0,
-    frame: pd.DataFrame | None = None,
-) -> str:
-    """Python source as `script` writes it, for the weighted average of the members' probabilities or numbers.
-
-    Args:
-        members: configuration -> its weight; two or more.
-        frame: see `find_reading`.
-
-    Raises:
-        BadInput: as for `script`, or a classifier among them gives no probabilities.
-    """
-    return _script([*members], dataset, find_ensemble(members, dataset, seed=seed), origin, seed, frame)
-
-
-def _script(
-    configurations: Sequence[Configuration],
-    dataset: Dataset,
-    fitting: Fitting,
-    origin: Origin,
-    seed: int,
-    frame: pd.DataFrame | None,
-) -> str:
+        fitting = find_ensemble(members, dataset, seed=seed)
+    else:
+        fitting = find_fitting(next(iter(members)), dataset, seed=seed)
     reading, splitting = find_reading(dataset, frame), find_splitting(dataset)
     own = "\n\n".join(
         [
@@ -156,7 +112,7 @@ def _script(
     helpers = _helpers(own)
     constants = _constants(reading, fitting, splitting, origin, seed, _names(own + "".join(helpers)))
     body = "\n\n".join([constants, *helpers, own])
-    head = _head(configurations, dataset, reading, fitting, origin)
+    head = _head([*members], dataset, reading, fitting, origin)
     return f"{head}\n{_imports(body, fitting)}\n{body}"
 
 

@@ -217,7 +217,7 @@ def test_a_script_cross_validates_as_the_dataset_is_split(tmp_path: Path, split:
     table = frame()
     table.assign(told=np.where(table["class"] == "a", 1.5, -1.5)).to_csv(path, index=False)
     data = load_dataset(path, target="class").split_by(split)
-    code = script(Configuration("decision_tree", _tree()), data, ORIGIN)
+    code = script({Configuration("decision_tree", _tree()): 1.0}, data, ORIGIN)
     assert splitter in code
     assert "StratifiedKFold" not in code
     (tmp_path / "first.py").write_text(code, encoding="utf-8")
@@ -235,7 +235,7 @@ def _tree() -> dict[str, object]:
 def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
     data = load_dataset(frame(), target="class", roles={"day": "identifier"}).split_by("time=day")
     with pytest.raises(BadInput, match="no script can split by 'day', which is an ignored column"):
-        script(Configuration("decision_tree", _tree()), data, ORIGIN)
+        script({Configuration("decision_tree", _tree()): 1.0}, data, ORIGIN)
 
 
 # ---- the commands --------------------------------------------------------------------------------

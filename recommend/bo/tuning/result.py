@@ -113,7 +113,7 @@ class SearchResult:
         Raises:
             BadInput: there is no model, or pandas alone can't read the dataset as it was read here.
         """
-        from recommend.code import Origin, model_script
+        from recommend.code import Origin, script
 
         if not self.weights:
             raise TooFewRuns("no configuration was fitted or tried, so there is no script to write")
@@ -128,7 +128,7 @@ class SearchResult:
             expected=f"{what} was chosen by trials on the data{expected}.",
             measure=self.measure,
         )
-        return model_script(self.weights, self.dataset, origin, seed=self.search.seed)
+        return script(self.weights, self.dataset, origin, seed=self.search.seed)
 
     @property
     def failure(self) -> str | None:

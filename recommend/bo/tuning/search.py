@@ -71,7 +71,7 @@ def tune(
     Raises:
         BadInput: a dataset, search, budget or history that can't be used; one line says why.
     """
-    from recommend.code.models import plain_member
+    from recommend.code.models import plain_model
 
     budget = budget or Budget(seconds=USUAL_SECONDS)
     deadline = Deadline(budget.seconds, began)
@@ -91,7 +91,7 @@ def tune(
         firsts=first_configurations(
             search, known, candidates, None if budget.seconds is None else deadline.left()
         ),
-        fit=partial(plain_member, dataset=dataset, seed=search.seed),
+        fit=partial(plain_model, dataset=dataset, seed=search.seed),
         deadline=deadline,
         folder=folder or _default_folder(dataset, search),
         jobs=jobs,

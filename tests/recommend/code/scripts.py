@@ -58,7 +58,7 @@ def run_scripts(calls: list[tuple[Path | str, ...]], folder: Path) -> tuple[str,
 
 
 def code_of(flow: str, values: Mapping[str, Value], dataset: Dataset) -> str:
-    return script(Configuration(flow, get_flow(flow).current(values)), dataset, ORIGIN)
+    return script({Configuration(flow, get_flow(flow).current(values)): 1.0}, dataset, ORIGIN)
 
 
 def our_predictions(flow: str, values: Mapping[str, Value], dataset: Dataset) -> pd.DataFrame:

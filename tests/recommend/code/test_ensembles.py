@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from recommend.calibration import with_probabilities
-from recommend.code import ensemble_script
+from recommend.code import script
 from recommend.code.targets import target_code
 from tests.recommend.code.cases import configuration, task_of
 from tests.recommend.code.conftest import Tables
@@ -40,7 +40,7 @@ def written(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     calls = []
     for name, members in ENSEMBLES.items():
         csv, dataset = tables[task_of(next(iter(members)))]
-        code = ensemble_script({configuration(one): w for one, w in members.items()}, dataset, ORIGIN)
+        code = script({configuration(one): w for one, w in members.items()}, dataset, ORIGIN)
         (folder / f"{name}.py").write_text(code, encoding="utf-8")
         calls.append((f"{name}.py", csv, "--predict", csv, "--output", f"{name}.csv"))
     for name, task_type in (("of one flow twice", CLASSIFICATION), ("of regressors", REGRESSION)):
@@ -113,4 +113,4 @@ def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Pa
 def test_a_member_that_is_no_estimator_before_it_is_fitted_is_refused(dataset: Dataset) -> None:
     members = {configuration("svm with weights"): 0.5, configuration("decision_tree"): 0.5}
     with pytest.raises(BadInput, match="no script can calibrate Support vector machine"):
-        ensemble_script(members, dataset, ORIGIN)
+        script(members, dataset, ORIGIN)

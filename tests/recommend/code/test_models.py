@@ -68,7 +68,7 @@ def loaded(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for place, name in enumerate(KEPT):
-            model = plain_model({configuration(name): 1.0}, tables[task_of(name)][1], seed=0)
+            model = plain_model(configuration(name), None, tables[task_of(name)][1], seed=0)
             save_model(model, folder / f"{place}.skops")
     models = [(tables[task_of(name)][0], f"{place}.skops") for place, name in enumerate(KEPT)]
     return folder, run_scripts([("load.py", *chain(*models))], folder)[1]
@@ -106,7 +106,7 @@ def test_a_model_takes_the_frame_that_the_dataset_came_from() -> None:
     dataset = load_dataset(frame, target="class", roles={"code": "categorical"})
     rows = frame.drop(columns="class")
     for name in ("lightgbm", "naive Bayes with indicators, flagged, minmax"):
-        model = plain_model({configuration(name): 1.0}, dataset, seed=0)
+        model = plain_model(configuration(name), None, dataset, seed=0)
         np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(dataset.features))
         odd = rows.astype({"x": object})
         odd.loc[0, ["x", "day"]] = ["n/k", "soon"]
@@ -116,6 +116,6 @@ def test_a_model_takes_the_frame_that_the_dataset_came_from() -> None:
 
 
 def test_a_column_that_is_missing_is_named(dataset: Dataset) -> None:
-    model = plain_model({configuration("decision_tree"): 1.0}, dataset, seed=0)
+    model = plain_model(configuration("decision_tree"), None, dataset, seed=0)
     with pytest.raises(ValueError, match="since"):
         model.predict(dataset.features.drop(columns="since"))

@@ -154,5 +154,5 @@ def test_a_script_of_numbers_has_the_folds_that_they_are_tried_on(tables: Tables
 def test_a_script_of_numbers_scores_by_the_measure_or_the_root_mean_squared_error(
     measure: str, scorer: str | None, tables: Tables
 ) -> None:
-    code = script(configuration("ridge"), tables[REGRESSION][1], Origin("", "", measure))
+    code = script({configuration("ridge"): 1.0}, tables[REGRESSION][1], Origin("", "", measure))
     assert f'SCORER = "{scorer or "neg_root_mean_squared_error"}"' in code
