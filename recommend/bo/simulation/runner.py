@@ -386,7 +386,7 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
         return task.best_of_known(SEEDS)
     if start == OPTIMAL:
         runs = cast("OrderedFirst", others.model("nearest-25", {"datasets": SEEDS}))
-        best = choices_of_most_correlated(runs, task.known.table, task.metafeatures, task.values_of_known)
+        best = choices_of_most_correlated(runs, task.known.table, task.metafeatures, task.values)
         return [int(position) for position in best]
     chosen = get_start(start)
     model = others.model(chosen.learner, chosen.settings)

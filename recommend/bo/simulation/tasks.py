@@ -9,7 +9,8 @@ Notation
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -35,67 +36,83 @@ RANDOM = 10_000
 """Random configurations that the best and the worst value of a model are sought among."""
 
 
-class Task(Protocol):
+class Task(ABC):
     """One dataset to search on."""
 
-    dataset: str
-    metafeatures: pd.Series
+    fewest_runs: ClassVar[int]
+    """Fewest runs of a dataset with a task of this kind."""
     known: Configurations
     """Configurations that starts are chosen from, and that show what hyperparameters can be."""
-    best: float
-    worst: float
-    usual_seconds: float | None
-    """Median time of the runs on the dataset; None = unknown."""
-    train_rows: float | None
-    """Rows that the runs were fitted on, in the median; None = all."""
+    values: Floats
+    """(len(known),) values of the measure, larger is better."""
 
-    def candidates(self, seed: int) -> CandidateSource:
-        """A fresh source of proposals."""
+    def __init__(
+        self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None
+    ) -> None:
+        """A task of the runs on this dataset; `runs` may be on other datasets, too.
 
-    def start(self, position: int) -> Candidate:
-        """The configuration at this position of `known` as a candidate."""
+        Args:
+            times: run -> seconds; None = unknown.
+        """
+        self.dataset = dataset
+        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
+        self.run_seconds = _seconds_of(runs, dataset, times)
+        """(runs,) NaN = unknown."""
+        self.usual_seconds = _median(self.run_seconds)
+        """Median time of the runs on the dataset; None = unknown."""
+        self.train_rows = _rows_of(runs, dataset)
+        """Rows that the runs were fitted on, in the median; None = all."""
 
-    def value(self, candidate: Candidate) -> float:
-        """Value of the measure, larger is better."""
+    @classmethod
+    def datasets(cls, runs: RunTable) -> set[str]:
+        """Datasets that have a task of this kind."""
+        counts = runs.runs["dataset"].value_counts()
+        return {str(name) for name in counts.index[counts >= cls.fewest_runs]}
 
     @property
-    def values_of_known(self) -> Floats:
-        """(len(known),) values, larger is better."""
+    def best(self) -> float:
+        """Highest known value."""
+        return float(self.values.max())
 
-    def seconds(self, candidate: Candidate) -> float:
-        """Seconds of a trial, where `usual_seconds` are known."""
+    @property
+    def worst(self) -> float:
+        """Lowest known value."""
+        return float(self.values.min())
 
     def best_of_known(self, n: int) -> list[int]:
         """Positions in `known` of the configurations with the highest values."""
+        return [int(row) for row in np.argsort(-self.values, kind="stable")[:n]]
+
+    @abstractmethod
+    def candidates(self, seed: int) -> CandidateSource:
+        """A fresh source of proposals."""
+
+    @abstractmethod
+    def start(self, position: int) -> Candidate:
+        """The configuration at this position of `known` as a candidate."""
+
+    @abstractmethod
+    def value(self, candidate: Candidate) -> float:
+        """Value of the measure, larger is better."""
+
+    @abstractmethod
+    def seconds(self, candidate: Candidate) -> float:
+        """Seconds of a trial, where `usual_seconds` are known."""
 
 
-class TableTask:
-    """The runs on one dataset."""
+class TableTask(Task):
+    """The runs on one dataset; a run without a time takes as long as the median of the others."""
 
     fewest_runs = 1
 
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
     ) -> None:
-        """A task of the runs on this dataset; `runs` may be on other datasets, too.
-
-        Args:
-            times: run -> seconds; a run without takes as long as the median of the others.
-        """
+        """See `Task`."""
+        super().__init__(runs, metafeatures, dataset, times)
         table, self.values = runs_on(runs, dataset)
-        self.dataset = dataset
-        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         self.known = configurations_of_table(table, runs.scales)
-        self.best, self.worst = float(self.values.max()), float(self.values.min())
-        seconds = _seconds_of(runs, dataset, times)
-        self.usual_seconds = _median(seconds)
-        self.train_rows = _rows_of(runs, dataset)
-        self._seconds = np.where(np.isnan(seconds), self.usual_seconds or np.nan, seconds)
-
-    @classmethod
-    def datasets(cls, runs: RunTable) -> set[str]:
-        """Datasets that have a task of this kind."""
-        return _with_runs(runs, cls.fewest_runs)
+        self._seconds = np.where(np.isnan(self.run_seconds), self.usual_seconds or np.nan, self.run_seconds)
 
     def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)
         return TableCandidates(self.known)
@@ -109,15 +126,8 @@ class TableTask:
     def seconds(self, candidate: Candidate) -> float:
         return float(self._seconds[cast("int", candidate.key)])
 
-    def best_of_known(self, n: int) -> list[int]:
-        return [int(row) for row in np.argsort(-self.values, kind="stable")[:n]]
 
-    @property
-    def values_of_known(self) -> Floats:
-        return self.values
-
-
-class ModelTask:
+class ModelTask(Task):
     """Boosted trees on the runs on one dataset, asked about the whole space of their flows."""
 
     fewest_runs = 2 * FEWEST
@@ -126,21 +136,19 @@ class ModelTask:
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
     ) -> None:
-        """A task of runs, whose flows' space it is; of several flows, those that were run often enough.
+        """A task of the space of the runs' flows; of several, those that were run often enough.
 
-        Args:
-            times: run -> seconds, whose logarithms are modelled as the values are.
+        Logarithms of times are modelled as the values are.
 
         Raises:
-            BadInput: they are too few, or show no space.
+            BadInput: the runs are too few, or show no space.
         """
+        super().__init__(runs, metafeatures, dataset, times)
         table, values = runs_on(runs, dataset)
         if len(values) < self.fewest_runs:
             raise TooFewRuns(
                 f"{dataset} has {counted(len(values), 'runs')}; a model needs {self.fewest_runs}"
             )
-        self.dataset = dataset
-        self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
         often = table.algorithms.value_counts(sort=False)
         names = [str(name) for name in often.index[often >= FEWEST]]
         # Runs of one flow may be OpenML's old ones; those of several are of the flows as they are today.
@@ -151,20 +159,11 @@ class ModelTask:
         self._encoding = learn_encoding(table.hyperparameters, size, one_hot=True)
         X = self._encoding.matrix(table.hyperparameters, size)
         self._booster = _grown(X, values)
-        seconds = _seconds_of(runs, dataset, times)
-        self.usual_seconds = _median(seconds)
-        self.train_rows = _rows_of(runs, dataset)
-        timed = ~np.isnan(seconds)
-        self._booster_of_times = _grown(X[timed], np.log(seconds[timed])) if timed.any() else None
+        timed = ~np.isnan(self.run_seconds)
+        self._booster_of_times = _grown(X[timed], np.log(self.run_seconds[timed])) if timed.any() else None
         random = np.random.default_rng(0)
         self.known = self.space.configurations(self.space.sample(RANDOM, random))
-        self._of_known = self.values_of(self.known)
-        self.best, self.worst = float(self._of_known.max()), float(self._of_known.min())
-
-    @classmethod
-    def datasets(cls, runs: RunTable) -> set[str]:
-        """Datasets that have a task of this kind."""
-        return _with_runs(runs, cls.fewest_runs)
+        self.values = self.values_of(self.known)
 
     def candidates(self, seed: int) -> SpaceCandidates:
         return SpaceCandidates(self.space, seed=seed)
@@ -181,26 +180,14 @@ class ModelTask:
             raise TooFewRuns(f"the runs on {self.dataset} have no running time")
         return float(np.exp(self._predicted(self._booster_of_times, candidate.configuration)[0]))
 
-    def best_of_known(self, n: int) -> list[int]:
-        return [int(row) for row in np.argsort(-self._of_known, kind="stable")[:n]]
-
-    @property
-    def values_of_known(self) -> Floats:
-        return self._of_known
-
     def values_of(self, configurations: Configurations) -> Floats:
+        """(n,) values of the measure, larger is better."""
         return self._predicted(self._booster, configurations)
 
     def _predicted(self, booster: Booster, configurations: Configurations) -> Floats:
         X = encode_configurations(self._encoding, configurations.table, self.metafeatures)
         values: Floats = np.asarray(booster.predict(X, num_threads=1))
         return values
-
-
-def _with_runs(runs: RunTable, fewest: int) -> set[str]:
-    """Datasets with at least this many runs."""
-    counts = runs.runs["dataset"].value_counts()
-    return {str(name) for name in counts.index[counts >= fewest]}
 
 
 def _grown(X: Floats, values: Floats) -> Booster:

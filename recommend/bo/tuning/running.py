@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from ingest.reading.datasets import Dataset
 from ingest.running.blocks import Split
@@ -34,17 +34,7 @@ class Task:
     """Number of rows of a fit; 0 for others."""
 
 
-class Runner(Protocol):
-    """Runs tasks side by side."""
-
-    def begin(self, task: Task, splits: Sequence[Split]) -> Future[Any]:
-        """Begin a task, whose future holds a `LimitedCall` for a fit, else an `Evaluation`."""
-
-    def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
-        """Wait until one of these has ended, `NOTICED` seconds at most; returns those that have."""
-
-
-class ProcessRunner:
+class Runner:
     """Runs each task in a process of its own. Used as a context, at whose end what still runs is ended."""
 
     def __init__(
@@ -70,6 +60,7 @@ class ProcessRunner:
         self._pool.shutdown()
 
     def begin(self, task: Task, splits: Sequence[Split]) -> Future[Any]:
+        """Begin a task, whose future holds a `LimitedCall` for a fit, else an `Evaluation`."""
         search = self._search
         if task.kind == "fit" and self._fit is not None:
             return self._pool.submit(
@@ -87,4 +78,5 @@ class ProcessRunner:
         return self._pool.submit(evaluate, *arguments, seed=search.seed, processes=self._processes)
 
     def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
+        """Wait until one of these has ended, `NOTICED` seconds at most; returns those that have."""
         return wait(running, timeout=NOTICED, return_when=FIRST_COMPLETED).done

@@ -25,7 +25,7 @@ from recommend.bo.tuning.fitting import Fit
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import OptimizerProposer, Proposer
 from recommend.bo.tuning.result import SearchResult
-from recommend.bo.tuning.running import ProcessRunner
+from recommend.bo.tuning.running import Runner
 from recommend.bo.tuning.session import Progress, Session
 from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check, completed
 from recommend.bo.tuning.setup import Firsts, first_configurations, new_search, seconds_by_rows, task_of
@@ -141,7 +141,7 @@ def search_task(
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with (
         TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history,
-        ProcessRunner(dataset, search, fit, jobs, executor) as runner,
+        Runner(dataset, search, fit, jobs, executor) as runner,
     ):
         session = Session(
             dataset=dataset,
