@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ingest.keys import digest, setup_of
 from ingest.running.rows import Run, write_runs
-from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult
 from recommend.code.models import averaged
 from warehouse.store import Warehouse
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 def record(tuned: SearchResult, warehouse: Warehouse) -> int:
     """Write the trials to `warehouse` as runs; those that it has change nothing. Returns their number.
 
-    Those of a search that were fitted on a share of the rows are left out: most runs of a dataset say what
-    its usual number of rows is.
+    Those that a strategy fitted on a share of the rows are left out: most runs of a dataset say what its
+    usual number of rows is.
     """
     dataset, resampling = tuned.dataset, tuned.resampling
     seed = tuned.search.seed
@@ -35,9 +34,9 @@ def record(tuned: SearchResult, warehouse: Warehouse) -> int:
     train_rows, test_rows = resampling.sizes(len(dataset.features))
     results = []
     for trial in tuned.trials:
-        if trial.evaluation is not None and trial.share == ALL_ROWS:
+        if trial.evaluation is not None and trial.counts:
             key = f"own:{digest(task, setup_of(trial.configuration))}"
-            run = Run(trial.configuration, task, key, train_rows, test_rows)
+            run = Run(trial.configuration, task, key, round(trial.share * train_rows), test_rows)
             results.append((run, trial.evaluation))
     if not results:
         return 0

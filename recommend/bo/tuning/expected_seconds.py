@@ -37,15 +37,15 @@ class ExpectedSeconds:
     def of_fit(self, one: Configuration, rows: int) -> float:
         """Expected seconds of one fit: by what another one of it took, else by other datasets; NaN = unknown.
 
-        Other numbers of rows than that of the known fit take at least as long as in proportion to it.
+        How the time grows with the rows is known from other datasets, else it is in proportion. (A boosted
+        ensemble on 16 times the rows takes 2 to 6 times as long.)
         """
         expected = self.known(one, rows)
         if one not in self._timed:
             return expected * (float(np.median(self._paces)) if self._paces else 1.0)
         fitted_on, took = self._timed[one]
         before = self.known(one, fitted_on)
-        growth = expected / before if before > 0 else rows / fitted_on
-        return took * max(growth, rows / fitted_on)
+        return took * (expected / before if before > 0 else rows / fitted_on)
 
     def of_fits(self, several: Iterable[Configuration], rows: int | None = None) -> float:
         """Expected seconds of fits of these in processes of their own; what is unknown counts nothing.

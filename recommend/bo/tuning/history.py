@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -227,7 +228,7 @@ class TrialHistory:
         if record.get("begun", -1) >= self.next_number:
             configuration = Configuration(record["flow"], record["hyperparameters"])
             share = float(record.get("share", ALL_ROWS))
-            if not 0 < share <= ALL_ROWS:
+            if not 0 < share < math.inf:
                 raise ValueError(share)
             self.trials.append(Trial(record["begun"], configuration, record["origin"], share=share))
         elif "resampling" in record:

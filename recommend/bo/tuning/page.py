@@ -12,7 +12,6 @@ import numpy as np
 
 from ingest.flows import get_flow
 from metalearners.encoding.scores import oriented
-from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.explaining.column_importance import ColumnImportance, column_importance
@@ -160,7 +159,7 @@ def _leaderboard(tuned: SearchResult) -> dict[str, Any]:
 
 def curve_of(tuned: SearchResult) -> Curve | None:
     """The curve of the search; None where no trial has a value."""
-    found = _valued(tuned, [trial for trial in tuned.trials if trial.share == ALL_ROWS])
+    found = _valued(tuned, [trial for trial in tuned.trials if trial.counts])
     if not found:
         return None
     numbers = Axis.over([trial.number for trial, _ in found], 48, WIDTH - 8)

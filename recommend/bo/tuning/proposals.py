@@ -79,7 +79,8 @@ class OptimizerProposer:
             if number is None:  # of an earlier session
                 number = self._asked
                 candidate = candidates.of(trial.configuration)
-                optimizer.recall(Proposal(number, candidate, trial.origin, trial.share))
+                share = min(trial.share, ALL_ROWS)
+                optimizer.recall(Proposal(number, candidate, trial.origin, share))
                 self._asked += 1
             self._numbers[trial.number] = number
         if trial.evaluation is not None and trial.number not in self._told:

@@ -139,7 +139,7 @@ def _model(tuned: SearchResult) -> list[str]:
 
 def _shares(tuned: SearchResult) -> list[str]:
     """A line about trials on a share of the rows to fit on; none where there are none."""
-    counts = Counter(trial.share for trial in tuned.trials)
+    counts = Counter(min(trial.share, ALL_ROWS) for trial in tuned.trials)
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"
     return [f"shares of the rows: {', '.join([*parts, on_all])}"] if parts else []

@@ -103,12 +103,12 @@ class Splits:
         """Splits of a repetition, from 0; each has other folds.
 
         Args:
-            share: of the rows to fit on, of which each stratum keeps its share, and two rows at least. The
-                rows to test on stay the same.
+            share: rows to fit on as a share of the resampling's, of which each stratum keeps its share, and
+                two rows at least. The rows to test on stay the same.
         """
         if (repetition, share) not in self._known:
             resampling = self.resampling
-            if share < ALL_ROWS:
+            if share != ALL_ROWS:
                 rows, _ = resampling.sizes(len(self._dataset.features))
                 strata = strata_of(self._dataset.target)
                 least = 2 * (int(strata.max()) + 1)

@@ -39,7 +39,14 @@ from recommend.bo.tuning.expected_seconds import ExpectedSeconds
 from recommend.bo.tuning.fitting import Fitted, Model, model_of
 from recommend.bo.tuning.history import TrialHistory
 from recommend.bo.tuning.proposals import Proposed, Proposer
-from recommend.bo.tuning.resampling import FEW_ROWS, Splits, choose_resampling, fits_of_trial, least_rows
+from recommend.bo.tuning.resampling import (
+    FEW_ROWS,
+    TRIALS,
+    Splits,
+    choose_resampling,
+    fits_of_trial,
+    least_rows,
+)
 from recommend.bo.tuning.running import Runner, Task
 from recommend.bo.tuning.selection import (
     BLOCKS,
@@ -266,7 +273,10 @@ class Session:
         if not any(trial.evaluations for trial in self.history.trials):
             said.append(f"No trial ended, because {ended}: nothing was compared on the data.")
         elif train_rows is not None:
-            said.append(f"Trials were fitted on {train_rows:,} rows, since there was no time for all rows.")
+            on = f"{train_rows:,} rows"
+            if any(trial.share > ALL_ROWS for trial in self.history.trials):
+                on += " or more"
+            said.append(f"Trials were fitted on {on}, since there was no time for all rows.")
         missing = [one for one in self.selection.weights if model is not None and one not in model.weights]
         left_out = len(missing) + self._left_out
         if model is not None and left_out:
@@ -353,12 +363,23 @@ class Session:
             if proposed is None:
                 return None
             if self._fits_into(seconds, proposed):
-                trial = Trial(
-                    self.history.next_number, proposed.configuration, proposed.origin, share=proposed.share
-                )
+                number, share = self.history.next_number, self._share(proposed)
+                trial = Trial(number, proposed.configuration, proposed.origin, share=share)
                 self.history.begin(trial)
                 return self.history.trial(trial.number)
         return None
+
+    def _share(self, one: Proposed) -> float:
+        """The share of a trial's rows as it is proposed, or more where all trials have few and it is quick.
+
+        As many rows as the model may be fitted on in its time are what a configuration is to be judged by.
+        """
+        seconds, resampling = self.deadline.seconds, self.splits.resampling
+        if one.share != ALL_ROWS or resampling.train_rows is None or seconds is None:
+            return one.share
+        rows = self._times.rows_within(seconds / TRIALS / self._trial_fits, one.configuration) or 0
+        most, _ = replace(resampling, train_rows=None).sizes(self._times.all_rows)
+        return max(min(rows, most) / self._trial_rows, ALL_ROWS)
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
         """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
@@ -465,8 +486,8 @@ class Session:
         trial = self.history.trial(task.number)
         self.history.end(task.number, self._with_votes(task.number, evaluation))
         if evaluation.outcome is Outcome.success:
-            fits = self._trial_fits * trial.share
-            self._times.note_pace(task.configuration, self._trial_rows, evaluation.seconds, fits)
+            rows = self._rows_of(trial)
+            self._times.note_pace(task.configuration, rows, evaluation.seconds, self._trial_fits)
             self._note_trial(trial)
         if self._next_selection == 0.0 and len(self.history.trials) >= len(self.firsts):
             self._next_selection = self.deadline.elapsed()
@@ -483,7 +504,7 @@ class Session:
         Trials on fewer rows have none: they are no members.
         """
         trial, votes = self.history.trial(number), None
-        if evaluation.predictions is not None and trial.share == ALL_ROWS:
+        if evaluation.predictions is not None and trial.counts:
             votes = votes_of(evaluation.predictions, self.splits.of(len(trial.evaluations)), self._rows)
         return replace(evaluation, predictions=votes)
 
@@ -605,11 +626,12 @@ class Session:
         """
         if not self.wants_model:
             return dict.fromkeys(weights, self._times.all_rows)
+        tried = {trial.configuration: self._rows_of(trial) for trial in self.history.trials if trial.counts}
         planned = {}
         for one in sorted(weights, key=lambda one: (one in self.fitted, -weights[one])):
             before = self._fitted_rows(one)
             rows = self._times.rows_within(seconds / MARGIN, one) if self._is_missing(one) else None
-            if rows is not None and rows > before and rows >= self._trial_rows:
+            if rows is not None and rows > before and rows >= tried.get(one, self._trial_rows):
                 planned[one] = rows
                 seconds -= MARGIN * self._times.of_fits([one], rows) / self.jobs
             elif before:
@@ -661,8 +683,12 @@ class Session:
 
     @property
     def _trial_rows(self) -> int:
-        """Number of rows that each fit of a trial has."""
+        """Number of rows that each fit of a trial has at least."""
         return self.splits.resampling.sizes(self._times.all_rows)[0]
+
+    def _rows_of(self, trial: Trial) -> int:
+        """Number of rows that each fit of this trial has."""
+        return round(trial.share * self._trial_rows)
 
     @property
     def _trial_fits(self) -> float:
@@ -673,7 +699,7 @@ class Session:
         evaluation = trial.evaluation
         if evaluation is None or evaluation.outcome is not Outcome.success:
             return
-        rows, one = round(trial.share * self._trial_rows), trial.configuration
+        rows, one = self._rows_of(trial), trial.configuration
         took = evaluation.measures.get("fit_seconds")
         if took is not None:
             self._times.note_fit_of_trial(one, rows, took)

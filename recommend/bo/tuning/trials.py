@@ -27,7 +27,8 @@ class Trial:
     evaluations: list[Evaluation] = field(default_factory=list, repr=False)
     """One for each repetition of the resampling; those after the first have succeeded."""
     share: float = ALL_ROWS
-    """Share of the training rows of each split that it is fitted on."""
+    """Rows that it is fitted on, as a share of those that every trial of the search has time for; quick ones
+    may have more."""
     stopped: str | None = None
     """Why the search ended it without an outcome, in words; None where it did not."""
 
@@ -35,6 +36,11 @@ class Trial:
     def evaluation(self) -> Evaluation | None:
         """The first evaluation; None until it has ended."""
         return self.evaluations[0] if self.evaluations else None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is fitted on as many rows as the model would be; others say less."""
+        return self.share >= ALL_ROWS
 
     @property
     def seconds(self) -> float:
@@ -73,14 +79,12 @@ class Trial:
 
 
 def scored(trials: Iterable[Trial], measure: str) -> list[tuple[float, Trial]]:
-    """Scores and trials on all rows, without failures; scores on fewer rows do not compare with these."""
+    """Scores and trials that count, without failures; scores on fewer rows do not compare with these."""
     return [
-        (score, trial)
-        for trial in trials
-        if trial.share == ALL_ROWS and (score := trial.score(measure)) is not None
+        (score, trial) for trial in trials if trial.counts and (score := trial.score(measure)) is not None
     ]
 
 
 def ranked(trials: Iterable[Trial], measure: str) -> list[Trial]:
-    """Trials on all rows that succeeded, the best first; of equals, the earlier one."""
+    """Trials that count and succeeded, the best first; of equals, the earlier one."""
     return [trial for _, trial in sorted(scored(trials, measure), key=lambda pair: -pair[0])]

@@ -383,6 +383,16 @@ def test_trials_have_as_many_folds_and_rows_as_twenty_of_them_have_time_for(
     assert choose_resampling(noisy(rows), None, taking, seconds) == Resampling(folds, train_rows=train_rows)
 
 
+def test_where_trials_have_few_rows_a_quick_configuration_has_as_many_as_the_model_may_have() -> None:
+    """A fit of the first on all rows takes 40 s, those of the others less than a second."""
+    machine = Machine(MANY)
+    done = run(machine, [configuration(0, 40.0)], *OTHERS, seconds=60.0, expected=on_many_rows)
+    first, *others = [len(train) for ((train, _),) in machine.splits.values()]
+    assert first == done.session.splits.resampling.train_rows
+    assert {*others} == {5334}
+    assert "Trials were fitted on 666 rows or more, since" in done.session.remarks()[0]
+
+
 def test_folds_that_are_asked_for_are_kept() -> None:
     assert choose_resampling(PART, 7, lambda _: 100.0, 1.0) == Resampling(7)
 

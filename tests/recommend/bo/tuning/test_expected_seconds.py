@@ -1,0 +1,52 @@
+"""Expected times of fits, by those of other datasets and by those that were timed."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from recommend.bo.tuning.expected_seconds import STARTING, ExpectedSeconds
+from tests.recommend.bo.tuning.simulated import configuration
+from warehouse.vocabulary.configuration import Configuration
+
+ONE, OTHER = configuration(0), configuration(1)
+
+
+def by_root(_: Configuration, rows: int) -> float:
+    """A second for 100 rows, two for 400."""
+    return math.sqrt(rows) / 10
+
+
+def times(known: Callable[[Configuration, int], float] = by_root) -> ExpectedSeconds:
+    return ExpectedSeconds(known, all_rows=1600, fewest_rows=100)
+
+
+def test_without_a_fit_other_datasets_tell() -> None:
+    assert times().of_fit(ONE, 400) == 2.0
+
+
+def test_a_fit_tells_of_others_of_its_configuration_which_grow_as_on_other_datasets() -> None:
+    known = times()
+    known.note_fit(ONE, 100, 3.0 + STARTING)
+    assert known.of_fit(ONE, 1600) == pytest.approx(12.0)
+    assert known.of_fit(OTHER, 1600) == 4.0
+
+
+def test_where_nothing_is_known_time_is_in_proportion_to_the_rows() -> None:
+    known = times(lambda _, __: math.nan)
+    assert math.isnan(known.of_fit(ONE, 100))
+    known.note_fit(ONE, 100, 3.0 + STARTING)
+    assert known.of_fit(ONE, 1600) == pytest.approx(48.0)
+
+
+def test_a_slow_machine_takes_longer_for_all() -> None:
+    known = times()
+    known.note_pace(ONE, 100, 3.0 + STARTING)
+    assert known.of_fit(OTHER, 400) == pytest.approx(6.0)
+
+
+def test_rows_are_halved_until_the_time_suffices() -> None:
+    known = times()
+    assert known.rows_within(5.0, ONE) == 1600
+    assert known.rows_within(2.5, ONE) == 400
+    assert known.rows_within(0.9, ONE) is None
