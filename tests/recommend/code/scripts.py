@@ -1,9 +1,11 @@
 """Scripts run as their users run them, where none of our packages can be imported."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +21,7 @@ from warehouse.vocabulary.parameters import Value
 ORIGIN = Origin("Chosen by a test.", "Expected: nothing in particular.", "predictive_accuracy")
 
 _RUN = """
-import runpy, sys, traceback, warnings
+import json, os, runpy, sys, traceback, warnings
 
 class Refused:
     def find_spec(self, name, path=None, target=None):
@@ -27,15 +29,38 @@ class Refused:
             raise ImportError(f"{name} is not there for scripts")
 
 sys.meta_path.insert(0, Refused())
-warnings.simplefilter("ignore")
-for line in sys.stdin.read().splitlines():
-    sys.argv = line.split("\\t")
-    try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
-    except BaseException:
-        print(f"FAILED {sys.argv[0]}", file=sys.stderr)
-        traceback.print_exc()
+answers = os.fdopen(os.dup(1), "w")
+for line in sys.stdin:
+    folder, printed, calls = json.loads(line)
+    os.chdir(folder)
+    for stream, path in enumerate(printed, 1):
+        with open(path, "w") as file:
+            os.dup2(file.fileno(), stream)
+    for sys.argv in calls:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                runpy.run_path(sys.argv[0], run_name="__main__")
+        except SystemExit as end:
+            print(f"exit code {end.code}", file=sys.stderr)
+        except BaseException:
+            print(f"FAILED {sys.argv[0]}", file=sys.stderr)
+            traceback.print_exc()
+    sys.stdout.flush()
+    print("done", file=answers, flush=True)
 """
+
+
+@cache
+def _runner() -> subprocess.Popen[str]:
+    """A process that runs scripts until the tests end; it has imported what they need after the first."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", _RUN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
 
 
 def run_scripts(calls: list[tuple[Path | str, ...]], folder: Path) -> tuple[str, str]:
@@ -45,16 +70,13 @@ def run_scripts(calls: list[tuple[Path | str, ...]], folder: Path) -> tuple[str,
         calls: of each the script and its arguments.
         folder: where they are run.
     """
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", _RUN],
-        input="\n".join("\t".join(map(str, call)) for call in calls),
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        check=False,
-    )
-    return done.stdout, done.stderr
+    printed = [folder / f".printed{stream}" for stream in (1, 2)]
+    request = json.dumps([folder, printed, calls], default=str)
+    assert _runner().stdin and _runner().stdout
+    print(request, file=_runner().stdin, flush=True)
+    assert _runner().stdout.readline() == "done\n"
+    out, complaints = (path.read_text(encoding="utf-8") for path in printed)
+    return out, complaints
 
 
 def code_of(flow: str, values: Mapping[str, Value], dataset: Dataset) -> str:

@@ -235,31 +235,30 @@ NEW = {
 
 
 @pytest.fixture(scope="module")
-def of_new_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tuple[int, str]]]:
-    """The folder of what a script predicted of new files; and their exit codes and complaints."""
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of new files, of a script and of the file that it was written for."""
     folder = tmp_path_factory.mktemp("new")
     frame = table().assign(ok=np.tile(["yes", "no"], ROWS // 2))
     frame.to_csv(folder / "t.csv", index=False)
     code = code_of("logistic_regression", {}, load_dataset(folder / "t.csv", target="class"))
     (folder / "code.py").write_text(code, encoding="utf-8")
-    found = {}
     for name, content in NEW.items():
         if content is not None:
             (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        call = ["code.py", "t.csv", "--predict", name, "--output", f"{name}.csv"]
-        done = subprocess.run(
-            [sys.executable, "-I", *call], cwd=folder, capture_output=True, text=True, check=False
-        )
-        found[name] = (done.returncode, done.stderr)
-    return folder, found
+    return folder
 
 
-def test_a_script_takes_odd_cells_as_missing_and_truth_values_in_any_spelling(
-    of_new_files: tuple[Path, dict[str, tuple[int, str]]],
-) -> None:
-    folder, found = of_new_files
-    assert found["odd cells"] == (0, "")
-    odd, plain = (folder / f"{name}.csv" for name in ("odd cells", "the form of the first file"))
+def call_with(name: str) -> tuple[str, ...]:
+    return ("code.py", "t.csv", "--predict", name, "--output", f"{name}.csv")
+
+
+def test_a_script_takes_odd_cells_as_missing_and_truth_values_in_any_spelling(fitted: Path) -> None:
+    """Without a warning."""
+    call = [sys.executable, "-I", *call_with("odd cells")]
+    done = subprocess.run(call, cwd=fitted, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    run_scripts([call_with("the form of the first file")], fitted)
+    odd, plain = (fitted / f"{name}.csv" for name in ("odd cells", "the form of the first file"))
     assert odd.read_text(encoding="utf-8") == plain.read_text(encoding="utf-8")
 
 
@@ -272,10 +271,7 @@ def test_a_script_takes_odd_cells_as_missing_and_truth_values_in_any_spelling(
         ("no text", "no text: 'utf-8' codec can't decode byte"),
     ],
 )
-def test_a_wrong_file_is_one_line_of_a_script(
-    name: str, complaint: str, of_new_files: tuple[Path, dict[str, tuple[int, str]]]
-) -> None:
-    code, err = of_new_files[1][name]
-    assert code == 2
-    assert err.startswith(complaint)
-    assert len(err.splitlines()) == 1
+def test_a_wrong_file_is_one_line_of_a_script(name: str, complaint: str, fitted: Path) -> None:
+    line, end = run_scripts([call_with(name)], fitted)[1].splitlines()
+    assert line.startswith(complaint)
+    assert end == "exit code 2"
