@@ -16,7 +16,7 @@ recommend: .venv/installed
 	$(BIN)/recommend --dataset $(DATASET) --top 3
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -10,12 +10,15 @@ from __future__ import annotations
 import base64
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import nbformat
+from jupyter_client import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 from PIL import Image
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -24,11 +27,19 @@ COLOURS = 64
 """Of a picture."""
 
 
-def executed(path: Path) -> NotebookNode:
-    """The notebook after its execution."""
-    notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(FOLDER.parent)}})
-    return client.execute()
+def executed(paths: Iterable[Path]) -> Iterator[NotebookNode]:
+    """The notebooks after their execution, in one process, which imports what several need once."""
+    kernel = AsyncKernelManager()
+    try:
+        for path in paths:
+            notebook = nbformat.read(path, as_version=4)
+            notebook.cells.insert(0, new_code_cell("%reset -f"))
+            folder = {"metadata": {"path": str(FOLDER.parent)}}
+            NotebookClient(notebook, km=kernel, timeout=SECONDS, resources=folder).execute()
+            del notebook.cells[0]
+            yield notebook
+    finally:
+        run_sync(kernel.shutdown_kernel)(now=True)
 
 
 def lasting(notebook: NotebookNode) -> NotebookNode:
@@ -92,10 +103,11 @@ def _printed(outputs: Sequence[NotebookNode]) -> str:
 
 def main() -> None:
     """Execute notebooks and write them."""
-    for path in sorted(FOLDER.glob("*.ipynb")):
-        if path.stem in sys.argv[1:] or not sys.argv[1:]:
-            sys.stdout.write(f"{path.name}\n")
-            nbformat.write(lasting(executed(path)), path)
+    wanted = sys.argv[1:]
+    paths = [path for path in sorted(FOLDER.glob("*.ipynb")) if path.stem in wanted or not wanted]
+    for path, notebook in zip(paths, executed(paths), strict=True):
+        sys.stdout.write(f"{path.name}\n")
+        nbformat.write(lasting(notebook), path)
 
 
 if __name__ == "__main__":

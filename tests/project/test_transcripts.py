@@ -11,7 +11,6 @@ import importlib.util
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from tests.openml_server.generated import generated_world
 from tests.openml_server.server import OpenMLServer
 from tests.project.blocks import Block, assert_shown, blocks, steps
 from tests.project.documents import ROOT, documents
+from tests.recommend.code.scripts import run_scripts
 
 PROGRAMS: dict[str, Callable[[], None]] = {
     "ingest": ingest.cli.main,
@@ -117,9 +117,9 @@ def outcome(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     command, _, into = line.partition(" > ")
     program, *arguments = shlex.split(command)
     if program == "python":
-        ended = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120)
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
+        printed, complaints = run_scripts([tuple(arguments)], Path.cwd())
+        assert not complaints, complaints
+        return printed
     assert program in PROGRAMS, f"{program!r} is none of ours: mark the block as not run, and say why"
     monkeypatch.setattr(sys, "argv", [program, *arguments])
     capsys.readouterr()
