@@ -100,6 +100,11 @@ def copied(name: str, write: Callable[[Path], Path], tmp_path_factory: pytest.Te
     return shutil.copytree(template, tmp_path_factory.mktemp("world") / "warehouse")
 
 
+def copy_of(world: Path, path: Path) -> Warehouse:
+    """A copy of a world at `path`, to write to; with the models that it has by then."""
+    return Warehouse.open(shutil.copytree(world, path))
+
+
 def write_world(
     path: Path,
     plan: Plan,

@@ -22,7 +22,7 @@ from recommend.cli import main
 from recommend.seeds import read_seeds
 from tests.commands import Run, handled
 from tests.recommend.code.scripts import run_scripts
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import copy_of, numbers
 from tests.recommend.verified import say
 from warehouse.store import STARTER, Warehouse
 from warehouse.vocabulary.configuration import Configuration
@@ -340,8 +340,8 @@ ACCEPTED: dict[str, Callable[[Path], object]] = {
     "all-missing column": table(columns(empty=np.nan)),
     "duplicate columns": text("x,x,class\n" + "1,2,a\n3,4,b\n" * 30),
     "infinities": table(columns(x=[np.inf, -np.inf] * 30)),
-    "3,000 columns": lambda path: (
-        pd.DataFrame(np.random.default_rng(0).integers(0, 9, (40, 3_000)))
+    "1,000 columns": lambda path: (
+        pd.DataFrame(np.random.default_rng(0).integers(0, 9, (40, 1_000)))
         .assign(label=["a", "b"] * 20)
         .to_csv(path, index=False)
     ),
@@ -389,7 +389,7 @@ def test_a_verification_is_printed_and_kept_where_that_is_asked_for(
     run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
-    own = Warehouse.open(small_world).export(tmp_path / "own").path
+    own = copy_of(small_world, tmp_path / "own").path
     options = ("--dataset", csv, "--warehouse", own, "--verify", "60s", "--jobs", "1", "--quiet")
     code, out, err = run(*options)
     assert (code, err) == (0, "")
@@ -433,7 +433,7 @@ def test_where_all_trials_fail_the_cause_is_said_and_nothing_is_learned(
     run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, lambda _: "ValueError: no")
-    own = Warehouse.open(small_world).export(tmp_path / "own")
+    own = copy_of(small_world, tmp_path / "own")
     options = ("--warehouse", own.path, "--verify", "60s", "--jobs", "1", "--record", "--quiet")
     code, out, err = run("--dataset", csv, *options)
     assert code == 1

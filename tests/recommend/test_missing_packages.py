@@ -22,7 +22,7 @@ from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from tests.commands import Run
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import copy_of, numbers
 from tests.recommend.reporting.html.pages import Page
 from tests.recommend.test_recommender import SCHEMA
 from warehouse.store import STARTER, Warehouse
@@ -172,7 +172,7 @@ def test_searches_are_of_the_installed_flows(run: Run, csv: Path, monkeypatch: p
 def test_what_failed_on_the_dataset_would_not_come_first(small_world: Path, tmp_path: Path) -> None:
     """Of the missing decision trees one ended in a time limit, and the others were not run."""
     dataset = load_dataset(numbers(900, seed=50))
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     before = find_candidates(gather(describe_task(dataset, warehouse=world, leave_out=False))).to_install
     failed = next(iter(before.values()))
     ended = [(Trial(failed, "mine/cv3", "run 1"), Evaluation(Outcome.timeout, 60.0))]

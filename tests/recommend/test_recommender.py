@@ -24,7 +24,7 @@ from metalearners.stored_model import StoredModel
 from recommend.recommender import recommend as rank
 from recommend.seeds import build_pipeline
 from tests.recommend.code.scripts import run_scripts
-from tests.recommend.conftest import PLAN, numbers
+from tests.recommend.conftest import PLAN, copy_of, numbers
 from warehouse.questions import sampling
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -77,7 +77,7 @@ def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
 def test_a_model_that_was_trained_for_a_flow_is_used_for_it(
     small_world: Path, tmp_path: Path, learner: str
 ) -> None:
-    warehouse = Warehouse.open(small_world).export(tmp_path / "world")
+    warehouse = copy_of(small_world, tmp_path / "world")
     of_flow = trained_model(warehouse, learner, only=("logistic_regression",))
 
     def model(*flows: str) -> StoredModel:
@@ -112,7 +112,7 @@ def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_wor
 
 def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path, tmp_path: Path) -> None:
     """Trees are best on all large datasets, and on this one a linear model that nobody ran elsewhere."""
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     default = get_flow("logistic_regression").default()
     best = Configuration("logistic_regression", default | {"C": 0.01})
@@ -139,7 +139,7 @@ def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path
 def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
     small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     model = trained_model(world)
     results = [(Run(TREES[0], "mine/cv3", "run"), success(0.95))]
@@ -159,7 +159,7 @@ def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
 
 
 def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, tmp_path: Path) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     before = rank(dataset, warehouse=world)
     first, second, _ = (item.configuration for item in before.configurations)
@@ -180,7 +180,7 @@ def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, t
 
 
 def test_dataset_on_which_everything_failed_is_told_so(small_world: Path, tmp_path: Path) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     results = [
         (Run(tree, "mine/cv3", f"run {place}"), Evaluation(Outcome.crash, 0.1, message="no tree here"))
@@ -195,7 +195,7 @@ def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
     small_world: Path, tmp_path: Path
 ) -> None:
     """Values on other rows are not comparable."""
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     for task, runs in (("mine/cv3", 2), ("mine/cv10", 3)):
         results = [

@@ -31,7 +31,7 @@ from recommend.verification import Verification, verify
 from tests.commands import Run
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import copy_of, numbers
 from tests.recommend.verified import LONG, Evaluations, say
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
@@ -100,7 +100,7 @@ def test_verifications_test_on_new_groups_or_later_rows(
 def test_runs_under_another_split_are_of_another_task_and_no_trials(
     small_world: Path, tmp_path: Path
 ) -> None:
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     for split in SPLITS:
         artifacts.record(verified(world.path, dataset(split)).search, Warehouse.open(world.path))
     now = Warehouse.open(world.path)

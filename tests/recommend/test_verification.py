@@ -30,7 +30,7 @@ from recommend.verification import (
     trials_after,
     verify,
 )
-from tests.recommend.conftest import numbers, prices
+from tests.recommend.conftest import copy_of, numbers, prices
 from tests.recommend.verified import LONG, say
 from warehouse.store import Warehouse
 from warehouse.vocabulary.configuration import Configuration
@@ -201,7 +201,7 @@ def test_recorded_trials_are_known_to_the_next_recommendation(
     small_world: Path, dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
-    world = Warehouse.open(small_world).export(tmp_path / "world")
+    world = copy_of(small_world, tmp_path / "world")
     found = verified(world.path, dataset)
     for _ in range(2):
         assert record(found.search, world) == len(found.configurations)

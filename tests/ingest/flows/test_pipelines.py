@@ -9,11 +9,10 @@ from ingest.flows import flows_of, get_flow, with_preprocessing
 from ingest.flows.balancing import balanced_rows
 from ingest.flows.pipelines import UNFIT
 from ingest.keys import setup_of
-from ingest.reading.datasets import load_dataset
 from recommend.space import Space
 from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
-from tests.ingest.flows.test_flows import mixed_frame
+from tests.ingest.flows.test_flows import mixed_dataset
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
@@ -29,7 +28,7 @@ def test_default_of_the_wide_flow_is_that_of_the_narrow_one_with_the_same_setup(
 
 @each("name", where_installed(flows_of(CLASSIFICATION)))
 def test_default_builds_the_same_steps(name: str) -> None:
-    dataset = load_dataset(mixed_frame(), target="label")
+    dataset = mixed_dataset(CLASSIFICATION)
     pipelines = [
         flow.pipeline({}, dataset.roles) for flow in (get_flow(name), with_preprocessing(get_flow(name)))
     ]
@@ -39,10 +38,10 @@ def test_default_builds_the_same_steps(name: str) -> None:
 
 @each("name", ["decision_tree", "lightgbm", "logistic_regression", "naive_bayes"])
 def test_random_configurations_fit_every_kind_of_column(name: str) -> None:
-    dataset = load_dataset(mixed_frame(), target="label")
+    dataset = mixed_dataset(CLASSIFICATION)
     flow = get_flow(name)
     space = Space([with_preprocessing(flow)], joint=False)
-    for configuration in space.decoded(space.sample(15, np.random.default_rng(0))):
+    for configuration in space.decoded(space.sample(8, np.random.default_rng(0))):
         assert configuration.values.get("preprocessor") not in UNFIT.get(name, ())
         pipeline = flow.pipeline(configuration.values, dataset.roles)
         with threadpool_limits(1), warnings.catch_warnings():

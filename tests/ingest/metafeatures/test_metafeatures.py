@@ -212,7 +212,7 @@ def _values(dataset: pd.DataFrame | Dataset) -> dict[str, float]:
     return {name: value for name, value in computed(dataset).values.items() if name not in ON_ORDER}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(tables(), st.integers(0, 2**16))
 def test_order_and_names_change_nothing(frame: pd.DataFrame, seed: int) -> None:
     shuffled = frame.sample(frac=1, random_state=seed).sample(frac=1, axis=1, random_state=seed)
@@ -221,7 +221,7 @@ def test_order_and_names_change_nothing(frame: pd.DataFrame, seed: int) -> None:
     assert _values(renamed) == pytest.approx(_values(frame), nan_ok=True, abs=1e-9)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     tables(),
     st.lists(st.integers(-100, 100), min_size=25, max_size=25),
@@ -255,7 +255,7 @@ def test_columns_that_hold_the_same_values_are_told_apart() -> None:
         assert _values(renamed) == pytest.approx(_values(frame), nan_ok=True, abs=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(tables())
 def test_twice_the_rows_are_twice_the_counts_and_the_same_shares(frame: pd.DataFrame) -> None:
     exact = "simple,class,cardinality,information"
@@ -268,7 +268,7 @@ def test_twice_the_rows_are_twice_the_counts_and_the_same_shares(frame: pd.DataF
         assert twice[name] == pytest.approx(factor * once[name], nan_ok=True, abs=1e-9), name
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(tables())
 def test_sizes_shares_and_entropies_are_in_their_range(frame: pd.DataFrame) -> None:
     for name, value in computed(frame, "simple,class,cardinality,information").values.items():

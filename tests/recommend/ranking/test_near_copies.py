@@ -11,7 +11,7 @@ from recommend.ranking import near_copies
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
-from tests.recommend.conftest import numbers
+from tests.recommend.conftest import copy_of, numbers
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 
@@ -35,7 +35,7 @@ def test_runs_on_a_near_copy_are_neither_learned_from_nor_its_own(small_world: P
 
 
 def test_what_comes_from_the_source_of_a_near_copy_is_left_out_too(small_world: Path, tmp_path: Path) -> None:
-    warehouse = Warehouse.open(small_world).export(tmp_path / "families")
+    warehouse = copy_of(small_world, tmp_path / "families")
     datasets = warehouse.sql("SELECT * EXCLUDE ingest FROM datasets")
     datasets.loc[datasets["name"].isin(["world700", "world800"]), "family"] = "worlds"
     warehouse.write({"datasets": datasets}, source="test")
@@ -58,7 +58,7 @@ def test_a_warehouse_without_sketches_takes_those_of_the_starter(
 
 
 def test_a_damaged_sketch_is_refused_in_one_line(small_world: Path, tmp_path: Path) -> None:
-    warehouse = Warehouse.open(small_world).export(tmp_path / "damaged")
+    warehouse = copy_of(small_world, tmp_path / "damaged")
     sketches = warehouse.sql("SELECT * EXCLUDE ingest FROM sketches").assign(cells="?")
     warehouse.write({"sketches": sketches}, source="test")
     with pytest.raises(BadInput, match="has a damaged sketch of a dataset"):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.openml_server.evil import MODES, EvilServer
 from warehouse.store import Warehouse
 from warehouse.support.errors import HeadstartError
 
-LIMITS = AnswerLimits(bytes=1_000_000, seconds=0.5)
+LIMITS = AnswerLimits(bytes=1_000_000, seconds=0.2)
 
 
 def connect(server: EvilServer) -> Connection:
@@ -33,7 +34,7 @@ def test_an_evil_answer_about_a_dataset_is_soon_one_line(at: str, mode: str) -> 
         start = time.monotonic()
         with pytest.raises(HeadstartError) as refused:
             published_dataset(31, connect(server), most=1_000_000)
-        assert time.monotonic() - start < 60  # on a busy machine; the limit is half a second
+        assert time.monotonic() - start < 60  # on a busy machine; the limit is a fifth of a second
     assert "\n" not in str(refused.value)
     assert server.requests <= 6
 
@@ -49,20 +50,22 @@ DOWNLOADS = f"""{PEAK_MEMORY}
 import sys
 from ingest.openml.api.connection import Connection
 from ingest.openml.api.published import published_dataset
-try:
-    published_dataset(31, Connection(sys.argv[1], rate=1e6, patience=1), 1 << 20)
-except Exception as error:
-    print(type(error).__name__, peak())
+for url in sys.argv[1:]:
+    try:
+        published_dataset(31, Connection(url, rate=1e6, patience=1), 1 << 20)
+    except Exception as error:
+        print(type(error).__name__, peak())
 """
 
 
-@pytest.mark.parametrize(
-    "mode", ["endless document", "gzip bomb", "deep XML", "deep and closed XML", "many tags", "entity bomb"]
-)
-def test_an_evil_document_takes_little_memory(mode: str, tmp_path: Path) -> None:
-    with EvilServer(mode) as server:
+def test_evil_documents_take_little_memory(tmp_path: Path) -> None:
+    modes = ("endless document", "gzip bomb", "deep XML", "deep and closed XML", "many tags", "entity bomb")
+    with ExitStack() as running:
+        urls = [running.enter_context(EvilServer(mode)).url for mode in modes]
         environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
-        command = [sys.executable, "-c", DOWNLOADS, server.url]
+        command = [sys.executable, "-c", DOWNLOADS, *urls]
         said = subprocess.check_output(command, env=environment, cwd=Path(__file__).parents[4], text=True)
-    assert said.split()[0] in ("UnreadableInput", "Failed")
-    assert int(said.split()[1]) < 500
+    for mode, line in zip(modes, said.splitlines(), strict=True):
+        error, peak = line.split()
+        assert error in ("UnreadableInput", "Failed"), mode
+        assert int(peak) < 500, mode
