@@ -45,8 +45,18 @@ def train(warehouse: Warehouse, **options: object) -> StoredModel:
     return trained_model(warehouse, **{"learner": "lightgbm", "settings": SETTINGS, **options})  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def trained(toy_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of models of a toy warehouse, with one."""
+    copy = Warehouse.open(shutil.copytree(toy_folder, tmp_path_factory.mktemp("trained") / "warehouse"))
+    train(copy)
+    return copy.models
+
+
 @pytest.fixture
-def model(toy_warehouse: Warehouse) -> StoredModel:
+def model(toy_warehouse: Warehouse, trained: Path) -> StoredModel:
+    """The model of the toy warehouse, stored there."""
+    shutil.copytree(trained, toy_warehouse.models)
     return train(toy_warehouse)
 
 

@@ -9,7 +9,7 @@ import pytest
 from metalearners.model_pruning import superfluous_models
 from metalearners.model_store import trained_model
 from metalearners.samples import learned_runs
-from tests.warehouse.worlds import BOOSTING, FOREST, runs
+from tests.warehouse.worlds import BOOSTING, FOREST, Templates, runs
 from warehouse.questions import sampling
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
@@ -18,13 +18,14 @@ MEASURE = "predictive_accuracy"
 
 
 @pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+def large(templates: Templates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """Four configurations, each run on thirty datasets."""
-    warehouse = Warehouse.create(tmp_path / "large")
+    writes = []
     for number in range(4):
         accuracies = {f"openml:{n}": 0.5 + 0.01 * ((n * number) % 7) for n in range(30)}
         values = {"max_features": number / 4, "bootstrap": None, "criterion": "gini"}
-        warehouse.write(runs(values=values, accuracies=accuracies, name=f"s{number}"), source="openml")
+        writes.append(runs(values=values, accuracies=accuracies, name=f"s{number}"))
+    warehouse = templates.copy(tmp_path / "large", *writes)
     monkeypatch.setattr(sampling, "MOST_LEARNED", 50)
     monkeypatch.setattr(sampling, "SAMPLED_RUNS", 40)
     monkeypatch.setattr(sampling, "SAMPLED_DATASETS", 20)

@@ -57,19 +57,17 @@ def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) 
     assert [what for what, why in state.skipped if "unreadable" in why] == ["row 0 of the listing of runs"]
 
 
-@pytest.mark.parametrize("table", ["datasets", "tasks", "flows", "setups"])
-def test_what_a_repair_has_lost_comes_back_with_the_same_job(
-    warehouse: Warehouse, world: World, table: str
-) -> None:
+def test_what_a_repair_has_lost_comes_back_with_the_same_job(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world, page_limit=10) as server:
         ingest(warehouse, server)
-        before = content(warehouse)[table]
-        lose_rows(warehouse, table)
-        repaired = Warehouse.open(warehouse.path)
-        assert content(repaired)[table] == []
-        ingest(repaired, server)
-        assert content(repaired)[table] == before
-        ingest(repaired, server)
+        before = content(warehouse)
+        for table in ("datasets", "tasks", "flows", "setups"):
+            lose_rows(warehouse, table)
+            warehouse = Warehouse.open(warehouse.path)
+            assert content(warehouse)[table] == []
+            ingest(warehouse, server)
+            assert content(warehouse)[table] == before[table]
+        ingest(warehouse, server)
         assert not server.count("data/list") + server.count("task/list") + server.count("setup/list")
 
 
@@ -230,11 +228,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any,
     return content(warehouse)
 
 
-@pytest.mark.parametrize(("page_limit", "unstable"), [(7, True), (50, False)])
-def test_pages_may_be_small_and_in_any_order(
-    warehouse: Warehouse, whole: dict[str, Any], page_limit: int, unstable: bool
-) -> None:
-    with OpenMLServer(generated_world(), page_limit=page_limit, unstable_order=unstable) as server:
+def test_pages_may_be_small_and_in_any_order(warehouse: Warehouse, whole: dict[str, Any]) -> None:
+    with OpenMLServer(generated_world(), page_limit=15, unstable_order=True) as server:
         ingest(warehouse, server, Selection(measures=(ACCURACY, "kappa")))
     assert content(warehouse) == whole
 

@@ -26,7 +26,7 @@ from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
-FLOWS = ("decision_tree", "naive_bayes")
+FLOWS = ("decision_tree", "k_nearest_neighbors")
 RUNS_PER_DATASET = 2 * (2 + 1)
 
 
@@ -102,6 +102,7 @@ def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: W
     assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
 
 
+@pytest.mark.usefixtures("trials")
 def test_second_run_of_the_same_plan_runs_nothing(datasets: Path, warehouse: Warehouse) -> None:
     run_experiments(warehouse, plan(datasets))
     version = warehouse.version
@@ -120,12 +121,14 @@ def test_descriptions_of_datasets_are_brought_up_to_date_when_nothing_is_left_to
     assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
 
 
+@pytest.mark.usefixtures("trials")
 def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse) -> None:
     run_experiments(warehouse, plan(datasets))
     counts = run_experiments(warehouse, plan(datasets, configurations=3))
     assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
 
 
+@pytest.mark.usefixtures("trials")
 def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, warehouse: Warehouse) -> None:
     def interrupt(progress: ExperimentProgress) -> None:
         if progress.done == 4:
@@ -138,6 +141,7 @@ def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, ware
     assert counts["success"] == 2 * RUNS_PER_DATASET - 4
 
 
+@pytest.mark.usefixtures("trials")
 def test_killed_job_repeats_no_run_that_it_finished_but_one_whose_record_is_damaged(
     datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -193,12 +197,14 @@ def test_plan_none_of_whose_packages_is_there_is_refused(
         run_experiments(warehouse, design_plan(find_datasets(datasets), ("xgboost",), 1))
 
 
+@pytest.mark.usefixtures("trials")
 def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse) -> None:
     (datasets / "broken.csv").write_bytes(b"")
     counts = run_experiments(warehouse, plan(datasets))
     assert counts["success"] == 2 * RUNS_PER_DATASET
 
 
+@pytest.mark.usefixtures("trials")
 def test_dataset_without_the_target_of_its_index_is_passed_over(
     datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -209,6 +215,7 @@ def test_dataset_without_the_target_of_its_index_is_passed_over(
     assert "there is no column 'sort'" in caplog.text
 
 
+@pytest.mark.usefixtures("trials")
 def test_copy_of_a_dataset_is_passed_over(
     datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
 ) -> None:

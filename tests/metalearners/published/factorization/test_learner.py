@@ -1,11 +1,10 @@
 """Probabilistic matrix factorization: the contract, the paper's model, and what each switch adds."""
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -126,30 +125,16 @@ def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
     assert tau_after(model, "toy:0", 5) > 0.3
 
 
-def test_predicting_needs_no_torch(tmp_path: Path) -> None:
+def test_predicting_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does taking trials into account: `recommend --metalearner pmf` starts as fast as with others."""
     facts, arrays = encode(new_small().fit(toy_runs(), toy_metafeatures()))
-    (tmp_path / "facts.json").write_text(json.dumps(facts))
-    np.savez(tmp_path / "arrays.npz", allow_pickle=False, **arrays)
-    script = f"""
-import json, sys
-import numpy as np
-from metalearners.codec import decode
-from metalearners.encoding.training_data import runs_on
-from metalearners.published.factorization.model import Factorization
-from metalearners.predictions import Observations
-from tests.contracts.meta_learner import toy_metafeatures, toy_runs
-with np.load({str(tmp_path / "arrays.npz")!r}) as arrays:
-    model = decode(Factorization, json.load(open({str(tmp_path / "facts.json")!r})), dict(arrays))
-configurations, values = runs_on(toy_runs(), "toy:0")
-model.condition(Observations(configurations, values)).predict(configurations, toy_metafeatures().iloc[0])
-print("torch" in sys.modules)
-"""
-    root = Path(__file__).resolve().parents[4]
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
-    )
-    assert done.stdout.strip() == "False"
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in [name for name in sys.modules if name.startswith("metalearners.published.factorization.")]:
+        monkeypatch.delitem(sys.modules, name)
+    anew = import_module("metalearners.published.factorization.model")
+    configurations, values = runs_on(toy_runs(), "toy:0")
+    model = decode(anew.Factorization, json.loads(json.dumps(facts)), arrays)
+    model.condition(Observations(configurations, values)).predict(configurations, toy_metafeatures().iloc[0])
 
 
 def test_nothing_to_tell_apart_is_predicted_as_average() -> None:

@@ -24,11 +24,11 @@ def test_workers_find_what_this_machine_finds(
     dask_client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
 ) -> None:
     world = Warehouse.open(small_world)
-    here = tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "here", warehouse=world)
+    here = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "here", warehouse=world)
     there = tune(
         dataset,
         QUICK,
-        Budget(trials=5),
+        Budget(trials=4),
         folder=tmp_path / "there",
         warehouse=world,
         executor=dask_client.get_executor(),
@@ -45,7 +45,7 @@ def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
     tuned = tune(
         dataset,
         QUICK,
-        Budget(trials=12),
+        Budget(trials=8),
         folder=tmp_path,
         warehouse=Warehouse.open(small_world),
         jobs=2,
@@ -53,9 +53,9 @@ def test_a_trial_whose_worker_is_killed_is_run_again_and_nothing_is_lost(
         report=kill_a_worker,
     )
     assert kill_a_worker.killed
-    assert [entry.number for entry in tuned.trials] == list(range(12))
+    assert [entry.number for entry in tuned.trials] == list(range(8))
     assert all(entry.evaluation is not None and entry.evaluation.measures for entry in tuned.trials)
     records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().split("\n") if line]
     assert Counter(record["ended"] for record in records if record.get("repetition") == 0) == Counter(
-        range(12)
+        range(8)
     )

@@ -63,9 +63,9 @@ def tuned(table: Path, world: Warehouse) -> SearchResult:
 def test_a_search_that_goes_on_equals_one_that_never_stopped(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
-    whole = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path / "whole", warehouse=world)
-    tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "parts", warehouse=world)
-    parts = tune(dataset, QUICK, Budget(trials=8), folder=tmp_path / "parts", warehouse=world)
+    whole = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
+    tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "parts", warehouse=world)
+    parts = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
     assert values(parts) == values(whole)
     assert parts.weights == whole.weights
