@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from tests.warehouse.worlds import Templates
 
-# Tests draw the same examples each time; those of `--hypothesis-profile search` are new.
+# Tests draw the same examples each time; those of `--hypothesis-profile search` are new, and more.
 settings.register_profile("search", derandomize=False, database=None, print_blob=True)
-settings.register_profile("same", settings.get_profile("search"), derandomize=True)
+settings.register_profile("same", settings.get_profile("search"), derandomize=True, max_examples=40)
 settings.load_profile("same")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

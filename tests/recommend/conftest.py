@@ -4,8 +4,9 @@ Trees win on large datasets, linear models on small ones.
 """
 
 import os
+import pickle
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -14,12 +15,14 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
+from ingest.metafeatures import Metafeatures
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, design_plan
 from ingest.running.rows import description_tables, run_tables
+from recommend.ranking import knowledge
 from warehouse.store import Warehouse
 
 PLAN = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
@@ -74,6 +77,23 @@ def errors(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, floa
         "root_mean_squared_error": left * float(y.std()),
         "mean_absolute_error": left * float(np.abs(y - y.mean()).mean()),
     }
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _described_once() -> Iterator[None]:
+    """Meta-features of a dataset are computed once: most tests ask for the same few."""
+    compute, found = knowledge.compute_metafeatures, dict[bytes, Metafeatures]()
+
+    def once(dataset: Dataset, names: set[str]) -> Metafeatures:
+        content = (dataset.features, dataset.target, dict(dataset.roles), sorted(names))
+        key = pickle.dumps(content)
+        if key not in found:
+            found[key] = compute(dataset, names)
+        return found[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knowledge, "compute_metafeatures", once)
+        yield
 
 
 @pytest.fixture(scope="session")

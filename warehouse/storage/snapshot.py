@@ -233,14 +233,16 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
         params={"files": patterns},
     )
     present = rows.columns
-    # Files of an older Headstart lack columns of today.
-    columns = ", ".join(
-        f'"{column.name}"'
-        if column.name in present
-        else f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
-        for column in table.schema
-    )
-    rows.project(columns).create_view(table.name)
+    if present != table.schema.names:  # files of an older Headstart lack columns of today
+        rows = rows.project(
+            ", ".join(
+                f'"{column.name}"'
+                if column.name in present
+                else f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
+                for column in table.schema
+            )
+        )
+    rows.create_view(table.name)
     return patterns
 
 
