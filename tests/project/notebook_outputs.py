@@ -91,8 +91,11 @@ def _printed(outputs: Sequence[NotebookNode]) -> str:
     texts: list[str] = []
     was_stream = False
     for output in outputs:
+        if output.get("name") == "stderr":
+            continue
         is_stream = output.output_type == "stream"
-        text = output.get("text", "") or output.get("data", {}).get("text/plain", "a picture")
+        data = output.get("data", {})
+        text = output.get("text", "") or ("a picture" if "image/png" in data else data["text/plain"])
         if is_stream and was_stream:
             texts[-1] += text
         else:

@@ -59,7 +59,7 @@ def test_tables_are_shown_as_html() -> None:
 def test_notebooks_run_and_print_what_stands_in_them() -> None:
     for path, notebook in zip(NOTEBOOKS, executed(NOTEBOOKS), strict=True):
         there = nbformat.read(path, as_version=4)
-        for here, was in zip(printed(lasting(notebook)), printed(there), strict=True):
+        for here, was in zip(printed(notebook), printed(there), strict=True):
             assert NUMBER.sub("#", here) == NUMBER.sub("#", was), path.name
             assert numbers(here) == pytest.approx(numbers(was), rel=0.02, abs=0.02), path.name
 
