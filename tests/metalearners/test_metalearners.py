@@ -28,7 +28,7 @@ def test_every_name_leads_to_a_class_whose_settings_make_the_same_learner_again(
 @each("name", [name for name in LEARNERS if name != "pmf"])  # which states what functional PCA does
 def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_gains(name: str) -> None:
     """Gini is better on datasets of few classes, and values lie about 0.5 to 1.5."""
-    runs, metafeatures = toy_runs(16), toy_metafeatures(16)
+    runs, metafeatures = toy_runs(20), toy_metafeatures(20)
     model = new_learner(name).fit(runs, metafeatures)
     assert isinstance(model, InOwnUnit)
     first = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 1))

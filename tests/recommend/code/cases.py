@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ingest.flows import FLOWS, flows_of, get_flow
+from ingest.flows import FLOWS, get_flow
 from ingest.flows.pipelines import PREPROCESSORS
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value
-from warehouse.vocabulary.task_types import REGRESSION, TaskType
+from warehouse.vocabulary.task_types import TaskType
 
 QUICK: dict[str, dict[str, Value]] = {
     "lightgbm": {"n_estimators": 20, "min_child_samples": 5},
@@ -31,9 +31,12 @@ def cases() -> dict[str, tuple[str, Mapping[str, Value]]]:
         found[f"{name} of absolute errors that stops early"] = (f"{name}_regressor", absolute)
     for name in ("lightgbm", "xgboost"):
         found[f"{name} with an absolute penalty"] = (f"{name}_regressor", {"reg_alpha": 0.5})
-    for place, name in enumerate(flows_of(REGRESSION)):
-        transformation = ("log1p", "quantile_normal")[place % 2]
-        found[f"{name} of {transformation}"] = (name, {"target_transformation": transformation})
+    for transformation, names in {
+        "log1p": ("kernel_ridge", "xgboost_regressor"),
+        "quantile_normal": ("lightgbm_regressor", "svm_regressor", "mlp_regressor"),
+    }.items():
+        for name in names:
+            found[f"{name} of {transformation}"] = (name, {"target_transformation": transformation})
     smooth = {"kernel": "rbf", "length_scales": "separate"}
     found["gaussian_process of separate scales"] = ("gaussian_process", smooth)
     found["catboost of components"] = ("catboost", {"preprocessor": "pca", "scaling": "minmax"})

@@ -32,7 +32,7 @@ KEPT = [
         "naive Bayes with target, most_frequent, quantile",
         "naive Bayes with indicators, mean, none",
         "svm with oversampling",
-        "random_forest_regressor",
+        "decision_tree_regressor",
         "svm_regressor of quantile_normal",
         "mlp_regressor of quantile_normal",
         "gaussian_process",
