@@ -6,7 +6,7 @@ Trees win on large datasets, linear models on small ones.
 import os
 import pickle
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -15,14 +15,13 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from ingest.metafeatures import Metafeatures
+from ingest.metafeatures import Metafeatures, compute_metafeatures
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, design_plan
 from ingest.running.rows import description_tables, run_tables
-from recommend.ranking import knowledge
 from warehouse.store import Warehouse
 
 PLAN = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
@@ -82,17 +81,18 @@ def errors(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, floa
 @pytest.fixture(scope="package", autouse=True)
 def _described_once() -> Iterator[None]:
     """Meta-features of a dataset are computed once: most tests ask for the same few."""
-    compute, found = knowledge.compute_metafeatures, dict[bytes, Metafeatures]()
+    found: dict[bytes, Metafeatures] = {}
 
-    def once(dataset: Dataset, names: set[str]) -> Metafeatures:
-        content = (dataset.features, dataset.target, dict(dataset.roles), sorted(names))
+    def once(dataset: Dataset, names: Collection[str] | None = None) -> Metafeatures:
+        content = (dataset.features, dataset.target, dict(dataset.roles), names and sorted(names))
         key = pickle.dumps(content)
         if key not in found:
-            found[key] = compute(dataset, names)
+            found[key] = compute_metafeatures(dataset, names)
         return found[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knowledge, "compute_metafeatures", once)
+        for module in ("recommend.ranking.knowledge", "ingest.running.rows"):
+            patch.setattr(f"{module}.compute_metafeatures", once)
         yield
 
 

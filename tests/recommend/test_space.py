@@ -51,7 +51,7 @@ def sampled(space: Space, n: int, seed: int = 0) -> Floats:
 
 
 @every_space
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=seeds)
 def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int) -> None:
     """A history holds configurations: a search that goes on from it sees what it would have seen."""
@@ -229,7 +229,7 @@ def test_a_space_is_of_different_flows_and_of_one_unless_it_is_joint() -> None:
 
 
 @every_space
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=seeds)
 def test_neighbours_differ_in_one_hyperparameter_and_are_legal(space: Space, seed: int) -> None:
     centre = sampled(space, 1, seed)[0]

@@ -105,7 +105,7 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
     try:
         with scratch_folder(folder / MERGING) as scratch, bounded(scratch) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
-            contradict = [_merge(connection, table, ours, scratch) for _, table in _data_tables()]
+            contradict = [_merge(connection, table, ours, theirs, scratch) for _, table in _data_tables()]
             if any(contradict) or connection.sql(_OTHER_PARAMETERS).fetchall():
                 _refuse_contradictions(connection, theirs)
             differences = {name: _difference(connection, table, scratch) for name, table in _data_tables()}
@@ -181,8 +181,16 @@ def _differing(table: Table) -> str:
     """
 
 
-def _merge(connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot, scratch: Path) -> bool:
+def _merge(
+    connection: duckdb.DuckDBPyConnection, table: Table, ours: Snapshot, theirs: Snapshot, scratch: Path
+) -> bool:
     """Create the view of a table's new and changed rows; returns whether any contradict ours."""
+    if not theirs.files(table.name):
+        connection.execute(
+            f'CREATE VIEW merged."{table.name}" AS SELECT * EXCLUDE ({PROVENANCE}), false AS is_new_, '
+            f'false AS contradicts_ FROM theirs."{table.name}"'
+        )
+        return False
     nothing_known = ours.has_no_orphans(table.name) and _all_are_of_new(connection, table)
     _store(connection, _new_or_changed(table, nothing_known), table, scratch / f"{table.name}.parquet")
     return bool(connection.sql(f'SELECT 1 FROM merged."{table.name}" WHERE contradicts_ LIMIT 1').fetchall())
@@ -211,11 +219,11 @@ def _difference(connection: duckdb.DuckDBPyConnection, table: Table, scratch: Pa
         BadInput: rows of theirs break the promises that a table makes.
     """
     merged = f'merged."{table.name}"'
-    for column in table.schema:
-        if not column.nullable and column.name != PROVENANCE:
-            lacking = f'SELECT 1 FROM {merged} WHERE "{column.name}" IS NULL LIMIT 1'
-            if connection.sql(lacking).fetchall():
-                raise RefusedRows(f"{table.name}: a row has no {column.name}, which every row needs")
+    needed = [column.name for column in table.schema if not column.nullable and column.name != PROVENANCE]
+    lacks = ", ".join(f'coalesce(bool_or("{name}" IS NULL), false)' for name in needed)
+    (lacking,) = connection.sql(f"SELECT {lacks} FROM {merged}").fetchall()
+    if any(lacking):
+        raise RefusedRows(f"{table.name}: a row has no {needed[lacking.index(True)]}, which every row needs")
     refuse_broken(connection, table, merged)
     if _repeated(connection, table):
         every = f"SELECT DISTINCT * FROM {merged} ORDER BY {listed(table.key)}"

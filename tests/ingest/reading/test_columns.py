@@ -162,7 +162,7 @@ def test_a_label_of_a_whole_number_has_no_decimal_point(value: float, text: str)
     assert label(value) == text
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_labels_of_numbers_are_the_same_numbers(values: list[float | None]) -> None:
     numbers = pd.Series(values, dtype=float)
@@ -177,7 +177,7 @@ cells = st.none() | st.sampled_from(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(cells, min_size=1, max_size=8))
 def test_tidying_again_changes_nothing(values: list[str | None]) -> None:
     column = pd.Series(values, dtype=object, index=range(10, 10 + len(values)))

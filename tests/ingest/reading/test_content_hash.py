@@ -94,7 +94,7 @@ def test_the_way_a_value_is_written_does_not_matter(column: str, values: list[ob
     assert _hash(FRAME.assign(**{column: values})) == _hash(FRAME)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, N - 1), st.sampled_from(["number", "word", "day", "flag", "class"]))
 def test_one_changed_value_changes_the_hash(row: int, column: str) -> None:
     changed = FRAME.astype(object)

@@ -86,15 +86,15 @@ def test_the_less_time_there_is_the_quicker_is_the_first_model() -> None:
     """Where it is not that much worse: half of the rows cost a tenth of a standard score."""
     starter, many = Warehouse.open(STARTER), noisy(20_000)
     boosted = replace(QUICK, flows=("catboost", "lightgbm"))
-    usual, known = firsts(many, boosted, starter)
-    seconds = seconds_by_rows(known)
-    slowest = [
-        max(seconds(one, 20_000) for one in firsts(many, boosted, starter, seconds=time)[0].members)
-        for time in (0.0, 10.0, 100.0)
-    ]
+    known = known_of(many, boosted, starter)
+    seconds, candidates = seconds_by_rows(known), candidates_of(known)
+    usual, *others, endless = (
+        first_configurations(boosted, known, candidates, time) for time in (None, 0.0, 10.0, 100.0, 1e6)
+    )
+    slowest = [max(seconds(one, 20_000) for one in found.members) for found in others]
     assert slowest == sorted(slowest)
     assert slowest[0] < 1.0 < slowest[-1]
-    assert firsts(many, boosted, starter, seconds=1e6)[0] == usual
+    assert endless == usual
 
 
 def test_seeds_are_the_first_model_and_defaults_its_fallbacks(dataset: Dataset, world: Warehouse) -> None:

@@ -63,8 +63,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in written}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", ["recommendation", "regression", "hostile", "search", "notebook"])
 def test_pages_fit_the_screen_without_errors(
     browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: Any
