@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from distributed import Client
     from playwright.sync_api import Browser
 
+    from ingest.metafeatures import Metafeatures
+    from ingest.reading.datasets import Dataset
     from tests.warehouse.worlds import Templates
 
 # Tests draw the same examples each time; those of `--hypothesis-profile search` are new, and more.
@@ -60,6 +63,27 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
     from tests.warehouse.worlds import Templates
 
     return Templates(tmp_path_factory.mktemp("templates"))
+
+
+_DESCRIBED: dict[bytes, Metafeatures] = {}
+
+
+@pytest.fixture(scope="module")
+def described_once() -> Iterator[None]:
+    """The meta-features of a dataset are computed once, whatever is recommended for it."""
+    from ingest.metafeatures import compute_metafeatures
+
+    def once(dataset: Dataset, names: Collection[str] | None = None) -> Metafeatures:
+        content = (dataset.features, dataset.target, dict(dataset.roles), names and sorted(names))
+        key = pickle.dumps(content)
+        if key not in _DESCRIBED:
+            _DESCRIBED[key] = compute_metafeatures(dataset, names)
+        return _DESCRIBED[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("recommend.ranking.knowledge", "ingest.running.rows"):
+            patch.setattr(f"{module}.compute_metafeatures", once)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,8 @@ Trees win on large datasets, linear models on small ones.
 """
 
 import os
-import pickle
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from ingest.metafeatures import Metafeatures, compute_metafeatures
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.evaluation import Evaluation
 from ingest.running.experiments import planned_runs
@@ -78,22 +76,9 @@ def errors(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, floa
     }
 
 
-@pytest.fixture(scope="package", autouse=True)
-def _described_once() -> Iterator[None]:
-    """Meta-features of a dataset are computed once: most tests ask for the same few."""
-    found: dict[bytes, Metafeatures] = {}
-
-    def once(dataset: Dataset, names: Collection[str] | None = None) -> Metafeatures:
-        content = (dataset.features, dataset.target, dict(dataset.roles), names and sorted(names))
-        key = pickle.dumps(content)
-        if key not in found:
-            found[key] = compute_metafeatures(dataset, names)
-        return found[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("recommend.ranking.knowledge", "ingest.running.rows"):
-            patch.setattr(f"{module}.compute_metafeatures", once)
-        yield
+@pytest.fixture(autouse=True)
+def _described_once(described_once: None) -> None:
+    """Most tests ask for the meta-features of the same few datasets."""
 
 
 @pytest.fixture(scope="session")
