@@ -219,7 +219,8 @@ def listed(columns: Iterable[str]) -> str:
 def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str]) -> list[str]:
     """Make `table` readable under its name; return the glob patterns by which DuckDB will name its files."""
     if not files:
-        connection.from_arrow(table.schema.empty_table()).create(table.name)
+        nothing = ", ".join(_null(column) for column in table.schema)
+        connection.execute(f'CREATE OR REPLACE VIEW "{table.name}" AS SELECT {nothing} WHERE false')
         return []
     patterns = [glob.escape(file) for file in files]
     # A table that an older Headstart made may be partitioned: a column is in the names of folders alone.
@@ -236,14 +237,16 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
     if present != table.schema.names:  # files of an older Headstart lack columns of today
         rows = rows.project(
             ", ".join(
-                f'"{column.name}"'
-                if column.name in present
-                else f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
-                for column in table.schema
+                f'"{column.name}"' if column.name in present else _null(column) for column in table.schema
             )
         )
     rows.create_view(table.name)
     return patterns
+
+
+def _null(column: pa.Field) -> str:
+    """SQL: a null of the column's type under its name."""
+    return f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
 
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, allowed: list[str]) -> None:
