@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -16,12 +16,16 @@ from hypothesis import settings
 from tests.commands import Ended, Run
 
 if TYPE_CHECKING:
+    import pandas as pd
     from distributed import Client
     from playwright.sync_api import Browser
 
     from ingest.metafeatures import Metafeatures
     from ingest.reading.datasets import Dataset
     from tests.warehouse.worlds import Templates
+    from warehouse.questions.queries import RunAnswers
+
+T = TypeVar("T")
 
 # Tests draw the same examples each time; those of `--hypothesis-profile search` are new, and more.
 settings.register_profile("search", derandomize=False, database=None, print_blob=True)
@@ -65,24 +69,38 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
     return Templates(tmp_path_factory.mktemp("templates"))
 
 
-_DESCRIBED: dict[bytes, Metafeatures] = {}
+_KNOWN: dict[object, Any] = {}
 
 
 @pytest.fixture(scope="module")
-def described_once() -> Iterator[None]:
-    """The meta-features of a dataset are computed once, whatever is recommended for it."""
+def asked_once() -> Iterator[None]:
+    """The meta-features of a dataset are computed once, and a warehouse is asked once for the same runs."""
     from ingest.metafeatures import compute_metafeatures
+    from warehouse.questions import sampling
+    from warehouse.store import Warehouse
 
-    def once(dataset: Dataset, names: Collection[str] | None = None) -> Metafeatures:
+    def known(key: object, ask: Callable[[], T]) -> T:
+        if key not in _KNOWN:
+            _KNOWN[key] = ask()
+        return _KNOWN[key]
+
+    def described(dataset: Dataset, names: Collection[str] | None = None) -> Metafeatures:
         content = (dataset.features, dataset.target, dict(dataset.roles), names and sorted(names))
-        key = pickle.dumps(content)
-        if key not in _DESCRIBED:
-            _DESCRIBED[key] = compute_metafeatures(dataset, names)
-        return _DESCRIBED[key]
+        return known(pickle.dumps(content), lambda: compute_metafeatures(dataset, names))
 
+    def answers(warehouse: Warehouse, *asked: Any, **options: Any) -> RunAnswers:
+        key = (warehouse.location, warehouse.fingerprint, repr((asked, options, sampling.limits())))
+        return known(key, lambda: run_answers(warehouse, *asked, **options))
+
+    def qualities(warehouse: Warehouse) -> pd.DataFrame:
+        return known((warehouse.location, warehouse.version), lambda: metafeatures(warehouse)).copy()
+
+    run_answers, metafeatures = Warehouse.run_answers, Warehouse.metafeatures
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Warehouse, "run_answers", answers)
+        patch.setattr(Warehouse, "metafeatures", qualities)
         for module in ("recommend.ranking.knowledge", "ingest.running.rows"):
-            patch.setattr(f"{module}.compute_metafeatures", once)
+            patch.setattr(f"{module}.compute_metafeatures", described)
         yield
 
 

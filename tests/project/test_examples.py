@@ -57,7 +57,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("folder", "described_once")
+@pytest.mark.usefixtures("folder", "asked_once")
 @each(("document", "code"), BLOCKS)
 def test_the_python_of_a_document_runs(document: str, code: str) -> None:
     for package in sorted(imported(code) & OPTIONAL):

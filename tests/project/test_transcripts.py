@@ -54,7 +54,7 @@ PAGES = [path for path in documents() if any(is_run(block, path) for block in bl
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, described_once: None) -> Path:  # noqa: ARG001
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_once: None) -> Path:  # noqa: ARG001
     """Where a newcomer works: the examples, tables `my.csv` and `large.csv`, and no warehouse yet."""
     work = tmp_path / "work"
     shutil.copytree(EXAMPLES, work / "recommend" / "examples")

@@ -77,8 +77,8 @@ def errors(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, floa
 
 
 @pytest.fixture(autouse=True)
-def _described_once(described_once: None) -> None:
-    """Most tests ask for the meta-features of the same few datasets."""
+def _asked_once(asked_once: None) -> None:
+    """Most tests ask about the same few datasets and warehouses."""
 
 
 @pytest.fixture(scope="session")
