@@ -128,8 +128,8 @@ def classifier(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartC
 
 @pytest.fixture
 def searching(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
-    """One that searches, and ends after ten trials."""
-    monkeypatch.setattr(recommend.estimators, "Budget", partial(Budget, 10))
+    """One that searches, and ends after five trials."""
+    monkeypatch.setattr(recommend.estimators, "Budget", partial(Budget, 5))
     return HeadstartClassifier(LONG, warehouse=str(small_world), random_state=0)
 
 
@@ -594,7 +594,7 @@ def test_runs_are_written_to_the_warehouse_only_where_that_is_asked_for(
     searching.set_params(record=True).fit(*of_numbers(300))
     assert searching.search_ is not None
     written = Warehouse.open(world.path).sql("SELECT count(*) AS n FROM runs WHERE train_rows IS NOT NULL")
-    assert written["n"].item() == len(searching.search_.trials) == 10
+    assert written["n"].item() == len(searching.search_.trials) == 5
 
 
 def test_a_pickle_predicts_and_holds_no_rows(kind: Kind, estimator: Estimator) -> None:
@@ -635,7 +635,7 @@ def test_verbose_shows_progress(
     searching.set_params(verbose=True).fit(*of_numbers(120))
     out, err = capsys.readouterr()
     assert out == ""
-    assert "trial 10 of 10, best accuracy 0.9000 (logistic_regression)" in err
+    assert "trial 5 of 5, best accuracy 0.9000 (logistic_regression)" in err
 
 
 def assert_code_predicts_the_same(
