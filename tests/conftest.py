@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ingest.metafeatures import Metafeatures
     from ingest.reading.datasets import Dataset
+    from metalearners.stored_model import StoredModel
     from tests.warehouse.worlds import Templates
     from warehouse.questions.queries import RunAnswers
 
@@ -74,8 +75,9 @@ _KNOWN: dict[object, Any] = {}
 
 @pytest.fixture(scope="module")
 def asked_once() -> Iterator[None]:
-    """The meta-features of a dataset are computed once, and a warehouse is asked once for the same runs."""
+    """Meta-features, answers of a warehouse and stored models are found out once for all recommendations."""
     from ingest.metafeatures import compute_metafeatures
+    from metalearners.stored_model import load_model
     from warehouse.questions import sampling
     from warehouse.store import Warehouse
 
@@ -95,10 +97,15 @@ def asked_once() -> Iterator[None]:
     def qualities(warehouse: Warehouse) -> pd.DataFrame:
         return known((warehouse.location, warehouse.version), lambda: metafeatures(warehouse)).copy()
 
+    def model(path: str | Path) -> StoredModel:
+        file = Path(path) / "model.json"
+        return known((file, file.exists() and file.stat().st_mtime_ns), lambda: load_model(path))
+
     run_answers, metafeatures = Warehouse.run_answers, Warehouse.metafeatures
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Warehouse, "run_answers", answers)
         patch.setattr(Warehouse, "metafeatures", qualities)
+        patch.setattr("metalearners.model_store.load_model", model)
         for module in ("recommend.ranking.knowledge", "ingest.running.rows"):
             patch.setattr(f"{module}.compute_metafeatures", described)
         yield
