@@ -54,7 +54,7 @@ def ingest_openml_data(
         report(f"dataset {number}, {position} of {len(datasets)}")
         try:
             published = published_dataset(number, connection, DEFAULT_LIMITS.download_bytes)
-            dataset = load_dataset(published, numeric_target="keep", rare_classes="keep")
+            dataset = load_dataset(published)
             tables = description_tables(dataset)
         except BadInput as error:
             done.failed[number] = str(error)

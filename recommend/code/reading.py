@@ -120,9 +120,10 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
     elif is_excel(content):
         yield partial(_excel, content)
     elif dataset.text is None:
-        names = [attribute.name.strip() for attribute in read_arff(path).attributes]
+        text = decoded(content)
+        names = [attribute.name.strip() for attribute in read_arff(text.utf8).attributes]
         for quote in ("'", '"'):
-            yield partial(_arff, path, names, quote, decoded(content).encoding)
+            yield partial(_arff, path, names, quote, text.encoding)
     else:
         layout = dataset.text.layout
         options = _options(dataset.text, content) | _packing(path)

@@ -29,6 +29,7 @@ from ingest.metafeatures.values import summaries
 from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.formats.arff import read_arff
+from ingest.reading.formats.encoding import decoded
 from warehouse.questions.openml_qualities import carried_over, harmonized
 from warehouse.vocabulary.qualities import GROUPS
 
@@ -197,7 +198,9 @@ def _with_first_values(dataset: Dataset, path: Path) -> Dataset:
     if path.suffix != ".arff":
         return dataset
     first = {
-        attribute.name: attribute.values[0] for attribute in read_arff(path).attributes if attribute.values
+        attribute.name: attribute.values[0]
+        for attribute in read_arff(decoded(path.read_bytes()).utf8).attributes
+        if attribute.values
     }
     filled = {
         name: column.fillna(first[name].strip())

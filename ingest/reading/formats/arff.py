@@ -12,7 +12,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from ingest.reading.formats.encoding import decoded, quoted, read_bytes
+from ingest.reading.formats.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
@@ -47,24 +46,21 @@ class ArffTable:
     the data, without their sign.
     """
 
-    relation: str
     comments: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     frame: pd.DataFrame
 
 
-def read_arff(
-    source: str | Path | bytes | Iterable[str | bytes], limits: ReadingLimits = DEFAULT_LIMITS
-) -> ArffTable:
-    """Read an ARFF file (gzipped or not), given as a path, its text, its bytes or its lines.
+def read_arff(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> ArffTable:
+    """Read the text of an ARFF file, in UTF-8.
 
-    A text is told from a path by its line breaks. Raises `BadInput` that names the line at fault.
+    Raises:
+        BadInput: it is no ARFF file; the message names the line at fault.
     """
-    content = _content(source, limits)
     data_line = _DATA_LINE.search(content)
     if data_line is None:
         raise UnreadableInput("not an ARFF file: it has no @data line")
-    relation, comments, attributes = _parse_header(content[: data_line.start()].decode(), limits)
+    comments, attributes = _parse_header(content[: data_line.start()].decode(), limits)
     block = content[data_line.end() :]
     columns = _read_plain_block(block, attributes)
     if columns is None:
@@ -73,7 +69,7 @@ def read_arff(
     series = [_typed(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
     frame = pd.concat(series, axis=1, keys=range(len(series)))
     frame.columns = pd.Index([attribute.name for attribute in attributes])
-    return ArffTable(relation, comments, attributes, frame)
+    return ArffTable(comments, attributes, frame)
 
 
 def is_arff(content: bytes) -> bool:
@@ -85,21 +81,11 @@ _ARFF_START = re.compile(rb"(?:[ \t\r]*+(?:%[^\n]*+)?+\n)*+[ \t]*+@(?:relation|a
 _DATA_LINE = re.compile(rb"^[ \t]*+@data\b[^\r\n]*", re.IGNORECASE | re.MULTILINE)
 
 
-def _content(source: str | Path | bytes | Iterable[str | bytes], limits: ReadingLimits) -> bytes:
-    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
-        return decoded(read_bytes(Path(source), limits), limits).utf8
-    if isinstance(source, str):
-        return source.encode()
-    if isinstance(source, bytes):
-        return decoded(source, limits).utf8
-    return b"\n".join(line.encode() if isinstance(line, str) else line for line in source)
-
-
 # ---- header ------------------------------------------------------------------------------------
 
 # Possessive quantifiers (`*+`) give nothing back, so that no text takes time that is quadratic in its length.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
-_RELATION = re.compile(r"@relation\s++(.*+)", re.IGNORECASE | re.DOTALL)
+_RELATION = re.compile(r"@relation\s", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rf"@attribute\s++({_QUOTED}|[^\s{{]++)\s*+(.*+)", re.IGNORECASE | re.DOTALL)
 _CELL = re.compile(rf"\s*+(?:({_QUOTED})\s*+|([^,]*+))(,|$)", re.DOTALL)
 _DATE = re.compile(rf"date\s*+({_QUOTED})?", re.IGNORECASE)
@@ -107,8 +93,8 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-def _parse_header(header: str, limits: ReadingLimits) -> tuple[str, tuple[str, ...], tuple[Attribute, ...]]:
-    relation = ""
+def _parse_header(header: str, limits: ReadingLimits) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
+    """The comments, and the declared attributes."""
     comments = []
     attributes = []
     lines = enumerate(header.splitlines(), start=1)
@@ -116,18 +102,16 @@ def _parse_header(header: str, limits: ReadingLimits) -> tuple[str, tuple[str, .
         line = raw_line.strip()
         if line.startswith("%"):
             comments.append(line[1:].strip())
-        elif relation_match := _RELATION.match(line):
-            relation = _unquote(relation_match[1])
         elif line.lower().startswith("@attribute"):
             if "{" in line and "}" not in line:
                 line = "\n".join([line, *_rest_of_list(following for _, following in lines)])
             attributes.append(_parse_attribute(line, number))
             limits.check_columns(len(attributes))
-        elif line:
+        elif line and not _RELATION.match(line):
             raise UnreadableInput(f"line {number} is not an ARFF declaration: {quoted(line)}")
     if not attributes:
         raise UnreadableInput("the ARFF header declares no @attribute")
-    return relation, tuple(comments), tuple(attributes)
+    return tuple(comments), tuple(attributes)
 
 
 def _rest_of_list(lines: Iterable[str]) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Promises of the ARFF reader: every dialect we met, and a line number where a file is wrong."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -11,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.formats.arff import ArffTable, Attribute, read_arff
+from ingest.reading.formats.encoding import decoded
 from tests.cases import each
 from warehouse.support.errors import BadInput
 
 
 def _read(attributes: str, rows: str) -> ArffTable:
-    return read_arff(f"@relation r\n{attributes}\n@data\n{rows}\n")
+    return read_arff(f"@relation r\n{attributes}\n@data\n{rows}\n".encode())
 
 
 # ---- header --------------------------------------------------------------------------------------
@@ -52,16 +52,13 @@ def test_attributes_are_read_in_every_dialect(declaration: str, expected: Attrib
     assert _read(declaration, "?").attributes == (expected,)
 
 
-@each(
-    ("line", "relation"),
-    [("@relation iris", "iris"), ("@RELATION 'two words'", "two words"), ('@relation "q"  ', "q"), ("", "")],
-)
-def test_the_relation_is_read_without_quotes(line: str, relation: str) -> None:
-    assert read_arff(f"{line}\n@attribute x numeric\n@data\n1").relation == relation
+@each("line", ["@relation iris", "@RELATION 'two words'", '@relation "q"  ', ""])
+def test_the_relation_may_be_written_in_any_way_and_left_out(line: str) -> None:
+    assert len(read_arff(f"{line}\n@attribute x numeric\n@data\n1".encode()).frame) == 1
 
 
 def test_comments_before_the_data_are_kept_in_order() -> None:
-    table = read_arff('% {"flow_id": 6969}\n@relation r\n  % second\n@attribute x real\n@data\n% not this\n1')
+    table = read_arff(b'% {"flow_id": 6969}\n@relation r\n  % second\n@attribute x real\n@data\n% no\n1')
     assert table.comments == ('{"flow_id": 6969}', "second")
     assert len(table.frame) == 1
 
@@ -124,21 +121,6 @@ def test_dates_follow_their_declared_format(date_format: str, written: str) -> N
     assert pd.isna(frame["t"][1])
 
 
-def test_paths_bytes_lines_and_gzip_give_the_same_table(tmp_path: Path) -> None:
-    text = "@relation r\n@attribute x numeric\n@attribute w {a,b}\n@data\n1,a\n2,b\n"
-    path, zipped = tmp_path / "t.arff", tmp_path / "t.arff.gz"
-    path.write_text(text)
-    zipped.write_bytes(gzip.compress(text.encode()))
-    expected = read_arff(text).frame
-    for source in (path, str(path), zipped, text.encode(), text.splitlines(), text.encode().splitlines()):
-        pd.testing.assert_frame_equal(read_arff(source).frame, expected)
-
-
-def test_old_encodings_are_read() -> None:
-    frame = read_arff("@attribute s string\n@data\nMünchen\n".encode("latin-1")).frame
-    assert frame["s"].tolist() == ["München"]
-
-
 def test_no_rows_give_an_empty_table_with_the_declared_types() -> None:
     frame = _read(NUMBER_AND_WORD, "% nothing").frame
     assert frame.shape == (0, 2)
@@ -185,7 +167,7 @@ WRONG = [
 @each(("text", "message"), WRONG)
 def test_wrong_files_are_refused_with_the_line(text: str, message: str) -> None:
     with pytest.raises(BadInput) as error:
-        read_arff(text)
+        read_arff(text.encode())
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -199,7 +181,7 @@ def test_every_published_dataset_loads_with_its_counts(shared_data: Path) -> Non
     paths = sorted(folder.rglob("*.arff"))
     assert len(paths) == 100
     for path in paths:
-        table = read_arff(path)
+        table = read_arff(decoded(path.read_bytes()).utf8)
         assert table.frame.shape[0] > 0, path
         published = index.loc[path.stem] if path.parent == folder else None
         if published is None or np.isnan(published["rows"]):
@@ -213,7 +195,7 @@ def test_every_published_dataset_loads_with_its_counts(shared_data: Path) -> Non
 def test_published_runs_load_with_their_metadata(
     shared_data: Path, flow: int, runs: int, columns: int
 ) -> None:
-    table = read_arff(shared_data / "openml-runs" / f"flow_{flow}.arff")
+    table = read_arff((shared_data / "openml-runs" / f"flow_{flow}.arff").read_bytes())
     assert table.frame.shape == (runs, columns)
     assert not table.frame.isna().to_numpy().any()
     assert json.loads(table.comments[0])["flow_id"] == flow

@@ -30,7 +30,7 @@ def test_the_same_data_in_another_format_has_the_same_hash(
     shared_data: Path, tmp_path: Path, name: str, target: str
 ) -> None:
     path = shared_data / "datasets" / f"{name}.arff"
-    frame = read_arff(path).frame
+    frame = read_arff(path.read_bytes()).frame
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_csv(tmp_path / "t.tsv", index=False, sep="\t", float_format="%.17g")
     frame.to_parquet(tmp_path / "t.parquet")
