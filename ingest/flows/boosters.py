@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Floats, Positions, Rows
 
 PATIENCE = 20
 """Rounds without a lower loss on the validation rows after which training stops."""
@@ -32,8 +32,6 @@ OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "catboost": {"squared": {"loss_function": "RMSE"}, "absolute": {"loss_function": "MAE"}},
 }
 """Library -> loss of a regressor -> the library's own parameters for it."""
-
-Codes = Positions
 
 
 class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -75,7 +73,7 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
     def _objective(self) -> Mapping[str, Any]:
         """The library's parameters for the loss."""
 
-    def _fit_model(self, rows: _Rows, strata: Codes) -> None:
+    def _fit_model(self, rows: _Rows, strata: Positions) -> None:
         """Fit the library's estimator; validation rows are drawn from each of the (n,) `strata`."""
         if not self.early_stopping:
             self.model_ = self._fitted(rows, None)
@@ -218,7 +216,7 @@ class _Constant:
         return np.full(len(X), self.number)
 
 
-def hold_out_to_stop(strata: Codes, seed: int) -> tuple[Codes, Codes]:
+def hold_out_to_stop(strata: Positions, seed: int) -> tuple[Positions, Positions]:
     """Rows to learn from and rows to stop early on, of each of the (n,) strata its share."""
     from ingest.running.resampling import hold_out
 
@@ -234,19 +232,15 @@ def validation_share(rows: int) -> float:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _Rows(Rows):
     """Rows to fit on, or to stop early on."""
 
     X: Floats
     """(n, columns)"""
-    outcomes: Codes | Floats
+    outcomes: Positions | Floats
     """(n,) classes, from 0, or numbers."""
     weights: Floats | None
     """(n,)"""
-
-    def take(self, rows: Codes) -> Self:
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(self, X=self.X[rows], outcomes=self.outcomes[rows], weights=weights)
 
 
 def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Flags, RowSample
-from warehouse.support.arrays import Floats
+from ingest.metafeatures.prepared import RowSample
+from warehouse.support.arrays import Flags, Floats, Positions
 
 
 class NaiveBayes:
@@ -41,7 +41,7 @@ class NaiveBayes:
         sizes = in_group.sum(axis=0).reshape(folds, classes)
         self._class_sizes = sizes.sum(axis=0) - sizes
 
-    def probabilities(self, fold: int, attributes: Codes | None = None) -> Floats:
+    def probabilities(self, fold: int, attributes: Positions | None = None) -> Floats:
         """(test rows, C) class probabilities by the model of `fold`, from `attributes` alone if given."""
         test = self.sample.fold == fold
         sizes = self._class_sizes[fold]
@@ -51,7 +51,7 @@ class NaiveBayes:
         probabilities: Floats = likelihood / likelihood.sum(axis=1, keepdims=True)
         return probabilities
 
-    def _of_numbers(self, fold: int, test: Flags, attributes: Codes | None) -> Floats:
+    def _of_numbers(self, fold: int, test: Flags, attributes: Positions | None) -> Floats:
         used = slice(None) if attributes is None else attributes[attributes < self._z.shape[1]]
         n, s1, s2 = self._n[fold][:, used], self._s1[fold][:, used], self._s2[fold][:, used]
         # A class without a value: a flat density at the column's own mean and spread.
@@ -63,7 +63,7 @@ class NaiveBayes:
         log_density: Floats = z @ (mean / variance).T - 0.5 * (z**2 @ (1 / variance).T + w @ constant.T)
         return log_density
 
-    def _of_categories(self, fold: int, test: Flags, attributes: Codes | None) -> Floats:
+    def _of_categories(self, fold: int, test: Flags, attributes: Positions | None) -> Floats:
         position = self._attribute + self._z.shape[1]
         used = np.ones(len(position), dtype=bool) if attributes is None else np.isin(position, attributes)
         counts = self._counts[fold][:, used]

@@ -14,10 +14,10 @@ Notation
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from ingest.metafeatures.prepared import Codes, RowSample, Singles
-from warehouse.support.arrays import Floats
+from ingest.metafeatures.columns import entropy
+from ingest.metafeatures.prepared import RowSample, Singles
+from warehouse.support.arrays import Floats, Positions
 
 _BINS = 8  # equal shares of the rows; set by hand, Weka cuts by minimum description length
 _MOST_ATTRIBUTES = 60
@@ -40,7 +40,7 @@ class AttributeSelection:
             self._members[np.arange(len(column)), start + column] = 1
         self._tables = self._members.T @ self._members
 
-    def chosen(self, fold: int) -> Codes:
+    def chosen(self, fold: int) -> Positions:
         """Positions of the attributes that the training rows of `fold` choose, at least one, sorted."""
         tested = self._members[self._sample.fold == fold]
         uncertainty = _symmetrical_uncertainty(self._tables - tested.T @ tested, self._starts)
@@ -49,7 +49,7 @@ class AttributeSelection:
         return np.sort(self._attributes[chosen])
 
 
-def _greedy(with_class: Floats, among: Floats) -> Codes:
+def _greedy(with_class: Floats, among: Floats) -> Positions:
     """Positions of the chosen attributes, by the merit of the module's docstring."""
     chosen: list[int] = []
     best = -1.0
@@ -70,7 +70,7 @@ def _greedy(with_class: Floats, among: Floats) -> Codes:
     return np.array(chosen, dtype=np.intp)
 
 
-def _with_locally_predictive(chosen: Codes, with_class: Floats, among: Floats) -> Codes:
+def _with_locally_predictive(chosen: Positions, with_class: Floats, among: Floats) -> Positions:
     """`chosen` and, the most telling first, those that tell more about the class than about any before."""
     members = chosen.tolist()
     for attribute in np.argsort(-with_class, kind="stable").tolist():
@@ -79,7 +79,7 @@ def _with_locally_predictive(chosen: Codes, with_class: Floats, among: Floats) -
     return np.array(members, dtype=np.intp)
 
 
-def _symmetrical_uncertainty(tables: Singles, starts: Codes) -> Floats:
+def _symmetrical_uncertainty(tables: Singles, starts: Positions) -> Floats:
     """(a, a) 2 (H(A) + H(B) - H(A, B)) / (H(A) + H(B)) for all pairs of blocks, which begin at `starts`."""
     total = tables[: starts[1], : starts[1]].sum()
     counts = np.maximum(tables, 1.0)  # 0 log 0 = 1 log 1 = 0
@@ -92,21 +92,16 @@ def _symmetrical_uncertainty(tables: Singles, starts: Codes) -> Floats:
     return uncertainty
 
 
-def _uncertainty_with_class(codes: Codes, y: Codes) -> float:
+def _uncertainty_with_class(codes: Positions, y: Positions) -> float:
     classes = int(y.max()) + 1
     joint = np.bincount(codes * classes + y, minlength=(int(codes.max()) + 1) * classes).reshape(-1, classes)
     attribute, of_class, both = (
-        _entropy(counts) for counts in (joint.sum(axis=1), joint.sum(axis=0), joint.ravel())
+        entropy(counts) for counts in (joint.sum(axis=1), joint.sum(axis=0), joint.ravel())
     )
     return 2 * (attribute + of_class - both) / (attribute + of_class) if attribute + of_class > 0 else 0.0
 
 
-def _entropy(counts: npt.NDArray[np.integer]) -> float:
-    shares = counts[counts > 0] / counts.sum()
-    return float(-(shares * np.log2(shares)).sum())
-
-
-def _binned(sample: RowSample) -> list[Codes]:
+def _binned(sample: RowSample) -> list[Positions]:
     """The eighth, (m,), of each numeric attribute that a number lies in; a gap lies where the mean does."""
     edges = sample.ordered[:, len(sample.y) * np.arange(1, _BINS) // _BINS]
     return [

@@ -19,7 +19,7 @@ import numpy as np
 
 from ingest.metafeatures.bayes import NaiveBayes
 from ingest.metafeatures.cfs import AttributeSelection
-from ingest.metafeatures.prepared import Codes, Flags, Prepared, RowSample, Singles, available_cpus
+from ingest.metafeatures.prepared import Prepared, RowSample, Singles, available_cpus
 from ingest.metafeatures.trees import (
     GrownTree,
     by_held_out_error,
@@ -29,7 +29,7 @@ from ingest.metafeatures.trees import (
     to_depth,
 )
 from ingest.metafeatures.values import Values
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.vocabulary.qualities import GROUPS
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
@@ -116,7 +116,7 @@ class Fold:
         np.add.at(at_leaves, (tree.leaves_of(self._X[pruning]), self.sample.y[pruning]), 1)
         return tree, tree.sums(at_leaves)
 
-    def classes(self, rows: Codes) -> tuple[Codes, int]:
+    def classes(self, rows: Positions) -> tuple[Positions, int]:
         """(rows,) class codes, and the number of classes."""
         return self.sample.y[rows], self.sample.n_classes
 
@@ -136,7 +136,7 @@ class Fold:
         return shares
 
 
-def nearest(test: Singles, train: Singles) -> tuple[Codes, Codes]:
+def nearest(test: Singles, train: Singles) -> tuple[Positions, Positions]:
     """Pairs of positions: a point of `test`, and a point of `train` that is as near to it as any."""
     # One product gives the squared distance, less the test point's own square.
     factor = np.vstack([-2 * train.T, np.einsum("ij,ij->i", train, train)])
@@ -191,7 +191,7 @@ def cross_validated(
     return scores
 
 
-def _scores(P: Floats, y: Codes) -> dict[str, float]:
+def _scores(P: Floats, y: Positions) -> dict[str, float]:
     sizes = np.bincount(y, minlength=P.shape[1])
     predicted = P.argmax(axis=1)
     error = float((predicted != y).mean())
@@ -200,7 +200,7 @@ def _scores(P: Floats, y: Codes) -> dict[str, float]:
     return {"AUC": _weighted_auc(P, y, sizes), "ErrRate": error, "Kappa": kappa}
 
 
-def _weighted_auc(P: Floats, y: Codes, sizes: Codes) -> float:
+def _weighted_auc(P: Floats, y: Positions, sizes: Positions) -> float:
     """Mean over classes, weighted by size, of the area under the curve of the class against the others."""
     if P.shape[1] == 2:  # one class's curve is the other's
         return _auc(P[:, 0], y == 0)

@@ -24,14 +24,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from ingest.reading.column_types.roles import Role
-from ingest.reading.content_hash import hash_numbers, mixed
+from ingest.reading.content_hash import Hashes, hash_numbers, mixed
 from ingest.reading.datasets import Dataset
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Flags, Floats, Positions
 
 Singles = npt.NDArray[np.float32]
-Codes = Positions
-Flags = npt.NDArray[np.bool_]
-Hashes = npt.NDArray[np.uint64]
 
 MAX_ROWS = 7000  # set by hand, so that a description takes a second or two
 MIN_ROWS = 1000  # set by hand: with fewer, error rates are noisy
@@ -66,7 +63,7 @@ class Prepared:
         return self.dataset.n_classes > 0
 
     @cached_property
-    def y(self) -> Codes:
+    def y(self) -> Positions:
         """(n,) class codes."""
         return self.dataset.target.cat.codes.to_numpy().astype(np.intp)
 
@@ -86,7 +83,7 @@ class Prepared:
         """The numeric attributes, (some of them, n) float64 at a time; NaN where missing."""
         return _chunks(self.dataset.features, self.numeric)
 
-    def nominal_codes(self) -> Iterator[tuple[str, Codes]]:
+    def nominal_codes(self) -> Iterator[tuple[str, Positions]]:
         """The nominal attributes: name, (n,) code of the value; -1 where missing."""
         for name in self.nominal:
             yield name, self.dataset.features[name].cat.codes.to_numpy().astype(np.intp)
@@ -113,9 +110,9 @@ class RowSample:
 
     numbers: Floats
     """(m, numeric attributes and dates); NaN where missing."""
-    categories: Codes
+    categories: Positions
     """(m, nominal attributes): 0 = the most frequent category; -1 where missing."""
-    y: Codes
+    y: Positions
     """(m,) 0 = the most frequent class; for a numeric target, the lowest quantile bin."""
     n_classes: int
     note: str | None
@@ -128,12 +125,12 @@ class RowSample:
         return int(self.numbers.shape[1] + self.categories.shape[1])
 
     @cached_property
-    def fold(self) -> Codes:
+    def fold(self) -> Positions:
         """(m,) the fold that tests a row: rows, which stand class by class, are dealt in turn."""
         return np.arange(len(self.y)) % min(FOLDS, len(self.y))
 
     @cached_property
-    def indicators(self) -> tuple[Singles, Codes]:
+    def indicators(self) -> tuple[Singles, Positions]:
         """(m, k) 1 where a nominal attribute has a category, (k,) the attribute's position."""
         sizes = self.categories.max(axis=0, initial=-1) + 1
         attribute = np.repeat(np.arange(len(sizes)), sizes)
@@ -161,7 +158,7 @@ class RowSample:
         )
 
     @cached_property
-    def attribute_of(self) -> Codes:
+    def attribute_of(self) -> Positions:
         """(q,) the attribute that a column of X belongs to, numbers first."""
         _, attribute = self.indicators
         numbers = self.numbers.shape[1]
@@ -217,7 +214,7 @@ def average_ranks(values: npt.NDArray[np.floating]) -> Floats:
     return ranks
 
 
-def quantile_bins(values: Floats, bins: int) -> Codes:
+def quantile_bins(values: Floats, bins: int) -> Positions:
     """(n,) bins from 0 that equally many of `values` fall into, equal values into one bin."""
     return np.floor(bins * (average_ranks(values) - 0.5) / len(values)).astype(np.intp)
 
@@ -272,7 +269,7 @@ def _draw(prepared: Prepared) -> RowSample:
     )
 
 
-def _stratified(y: Codes, rows: int, n_classes: int) -> Codes:
+def _stratified(y: Positions, rows: int, n_classes: int) -> Positions:
     """Positions of `rows` rows among those sorted by class: of each class its share, from its start."""
     sizes = np.bincount(y, minlength=n_classes)
     exact = sizes * rows / len(y)
@@ -284,7 +281,7 @@ def _stratified(y: Codes, rows: int, n_classes: int) -> Codes:
     return np.flatnonzero(within < quota[y])
 
 
-def _ordered_classes(y: Codes, row_hashes: Hashes) -> tuple[Codes, int]:
+def _ordered_classes(y: Positions, row_hashes: Hashes) -> tuple[Positions, int]:
     """Class codes by size, the largest first; equal ones by what their rows hold."""
     sizes = np.bincount(y)
     content = np.zeros(len(sizes), dtype=np.uint64)
@@ -300,7 +297,7 @@ def _encoded_width(column: pd.Series) -> int:
     return 1
 
 
-def _by_frequency(codes: Codes) -> Codes:
+def _by_frequency(codes: Positions) -> Positions:
     """Codes renumbered by frequency in the sample, rare ones as one; -1 stays."""
     counts = np.bincount(codes + 1, minlength=1)[1:]
     rank = np.empty(len(counts) + 1, dtype=np.intp)
@@ -367,7 +364,7 @@ def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:
 
 
 def _told_apart(
-    features: pd.DataFrame, digests: dict[str, int], row_hashes: Hashes, outcome: Codes
+    features: pd.DataFrame, digests: dict[str, int], row_hashes: Hashes, outcome: Positions
 ) -> dict[str, int]:
     """Digests of which no two are equal.
 

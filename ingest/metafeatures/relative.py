@@ -23,11 +23,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Prepared, RowSample, Singles, available_cpus
+from ingest.metafeatures.prepared import Prepared, RowSample, Singles, available_cpus
 from ingest.metafeatures.target_landmarkers import r_squared
 from ingest.metafeatures.trees import grow_by_gini, grow_on_numbers
 from ingest.metafeatures.values import Values
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.qualities import GROUPS, RELATIVE_PAIRS
 
 _ROWS = 500  # set by hand, as the next two: the pairs take part of a second
@@ -68,11 +68,11 @@ class _Split:
     """One fold: training data and test rows."""
 
     of: _Small
-    train: Codes
-    test: Codes
+    train: Positions
+    test: Positions
 
     @cached_property
-    def nearest(self) -> Codes:
+    def nearest(self) -> Positions:
         """(test rows, training rows) training rows, the nearest by standardized columns first."""
         return _by_distance(self.of.standardized[self.test], self.of.standardized[self.train])
 
@@ -113,7 +113,7 @@ class _Classes:
     """Classes to tell; `y` is (m,) their codes."""
 
     kind: ClassVar = "class"
-    y: Codes
+    y: Positions
     n_classes: int
 
     @cached_property
@@ -127,7 +127,7 @@ class _Classes:
         right = sum(int((predict(split).argmax(axis=1) == self.y[split.test]).sum()) for split in splits)
         return right / sum(len(split.test) for split in splits)
 
-    def tree(self, X: Singles, train: Codes, test: Codes, **settings: Any) -> Floats:
+    def tree(self, X: Singles, train: Positions, test: Positions, **settings: Any) -> Floats:
         """Shares of the classes in the leaves that the test rows fall into."""
         tree = grow_by_gini(X[train], self.y[train], self.n_classes, **settings)
         counts = tree.counts[tree.leaves_of(X[test])]
@@ -189,7 +189,7 @@ class _Numbers:
         prior = np.concatenate([np.full(len(split.test), self.y[split.train].mean()) for split in splits])
         return r_squared(t, np.concatenate([predict(split)[:, 0] for split in splits]), prior)
 
-    def tree(self, X: Singles, train: Codes, test: Codes, **settings: Any) -> Floats:
+    def tree(self, X: Singles, train: Positions, test: Positions, **settings: Any) -> Floats:
         """Means of the leaves that the test rows fall into."""
         tree, means = grow_on_numbers(X[train], self.y[train], **settings)
         return means[tree.leaves_of(X[test])][:, None]
@@ -268,13 +268,13 @@ def _unscaled_neighbours(k: int) -> _Predict:
     return predict
 
 
-def _by_distance(test: Floats, train: Floats) -> Codes:
+def _by_distance(test: Floats, train: Floats) -> Positions:
     """(test rows, training rows) positions of the training rows, the nearest first."""
     distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # less the test row's own square
     return np.argsort(distance, axis=1, kind="stable")
 
 
-def _votes_of_nearest(split: _Split, nearest: Codes, k: int) -> Floats:
+def _votes_of_nearest(split: _Split, nearest: Positions, k: int) -> Floats:
     votes: Floats = split.of.outcome.votes[split.train[nearest[:, :k]]].mean(axis=1)
     return votes
 

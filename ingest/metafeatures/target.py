@@ -17,16 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from ingest.metafeatures.columns import entropy, skewness_and_kurtosis
-from ingest.metafeatures.prepared import (
-    BINS,
-    CONSTANT_TARGET,
-    Codes,
-    Prepared,
-    average_ranks,
-    quantile_bins,
-)
+from ingest.metafeatures.prepared import BINS, CONSTANT_TARGET, Prepared, average_ranks, quantile_bins
 from ingest.metafeatures.values import Values
-from warehouse.support.arrays import Floats
+from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.qualities import GROUPS
 
 _OUTLIER, _FAR_OUTLIER = 1.5, 3.0  # interquartile ranges beyond a quartile (Tukey 1977)
@@ -113,7 +106,7 @@ def _strength(x: Floats, t: Floats) -> float:
     return min(abs(float(x @ t)) / norm, 1.0) if norm else 0.0
 
 
-def _correlation_ratio(codes: Codes, t: Floats) -> float:
+def _correlation_ratio(codes: Positions, t: Floats) -> float:
     """Square root of Kelley's epsilon squared (1935), 0 at least; a gap (-1) is a category of its own."""
     counts = np.bincount(codes + 1)
     occurring = np.count_nonzero(counts)

@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Codes, Flags, Singles
-from warehouse.support.arrays import Floats
+from ingest.metafeatures.prepared import Singles
+from warehouse.support.arrays import Flags, Floats, Positions
 
 
 @dataclass(frozen=True)
 class GrownTree:
     """A tree as arrays; children are -1 in a leaf."""
 
-    left: Codes
-    right: Codes
-    feature: Codes
+    left: Positions
+    right: Positions
+    feature: Positions
     counts: Floats
     grown: Any
     """scikit-learn's tree, which tells the leaf that a row falls into."""
@@ -38,7 +38,7 @@ class GrownTree:
         return self.left < 0
 
     @cached_property
-    def parent(self) -> Codes:
+    def parent(self) -> Positions:
         """(t,); -1 for the root."""
         parent = np.full(len(self.left), -1)
         inner = np.flatnonzero(~self.is_leaf)
@@ -47,7 +47,7 @@ class GrownTree:
         return parent
 
     @cached_property
-    def depth(self) -> Codes:
+    def depth(self) -> Positions:
         """(t,) steps from the root."""
         parents = self.parent.tolist()
         depth = [0] * len(parents)
@@ -55,12 +55,12 @@ class GrownTree:
             depth[node] = depth[parents[node]] + 1
         return np.array(depth)
 
-    def leaves_of(self, X: Singles) -> Codes:
+    def leaves_of(self, X: Singles) -> Positions:
         """(rows,) leaf of each row of X."""
-        leaves: Codes = self.grown.apply(X)
+        leaves: Positions = self.grown.apply(X)
         return leaves
 
-    def ends(self, closed: Flags) -> Codes:
+    def ends(self, closed: Flags) -> Positions:
         """(t,) the node of the cut tree in which each node's rows end."""
         parents, is_closed = self.parent.tolist(), closed.tolist()
         end = list(range(len(parents)))
@@ -79,7 +79,7 @@ class GrownTree:
         return total
 
 
-def grow(X: Singles, y: Codes, n_classes: int, **settings: Any) -> GrownTree:
+def grow(X: Singles, y: Positions, n_classes: int, **settings: Any) -> GrownTree:
     """A tree of scikit-learn, split by entropy as Weka's are.
 
     Args:
@@ -102,7 +102,7 @@ def grow(X: Singles, y: Codes, n_classes: int, **settings: Any) -> GrownTree:
 
 def grow_by_gini(
     X: Singles,
-    y: Codes,
+    y: Positions,
     n_classes: int,
     *,
     weight: Floats | None = None,

@@ -16,8 +16,6 @@ from ingest.reading.split_by import Kind
 from ingest.running.blocks import SPLITTERS, Split, Splitter
 from warehouse.support.arrays import Positions
 
-Rows = Positions
-
 HELD_OUT_THIRD = 3  # one row in three, as in a fold of three
 _KINDS = {"time": "ordered", "group": "grouped"}
 
@@ -50,12 +48,14 @@ class Resampling:
             return f"{kind}holdout{caps or HELD_OUT_THIRD}"
         return f"{kind}{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
 
-    def splits(self, strata: Rows, seed: int) -> Iterator[list[Split]]:
+    def splits(self, strata: Positions, seed: int) -> Iterator[list[Split]]:
         """The splits of each repetition. No row is tested on twice in one of them."""
         for number in range(self.repeats):
             yield self.repetition(strata, seed, number)
 
-    def repetition(self, strata: Rows, seed: int, number: int, blocks: Rows | None = None) -> list[Split]:
+    def repetition(
+        self, strata: Positions, seed: int, number: int, blocks: Positions | None = None
+    ) -> list[Split]:
         """The splits of the repetition with this number, from 0.
 
         Args:
@@ -89,7 +89,7 @@ class Resampling:
         train = n - test
         return train if self.train_rows is None else min(train, self.train_rows), test
 
-    def _limited(self, train: Rows, strata: Rows, seed: int) -> Rows:
+    def _limited(self, train: Positions, strata: Positions, seed: int) -> Positions:
         if self.train_rows is None or len(train) <= self.train_rows:
             return train
         return train[stratified_sample(strata[train], self.train_rows, seed)]
@@ -99,7 +99,7 @@ class Resampling:
 class Shuffled:
     """Rows that are split at random, each stratum by itself."""
 
-    strata: Rows
+    strata: Positions
 
     def folds(self, k: int, seed: int, number: int) -> Iterable[Split]:
         """Each row is tested on in one of k folds."""
@@ -120,12 +120,12 @@ class Shuffled:
         return np.setdiff1d(np.arange(len(self.strata)), test), test
 
 
-def tested_rows(splits: Sequence[Split]) -> Rows:
+def tested_rows(splits: Sequence[Split]) -> Positions:
     """The rows that are tested, one split after the other."""
     return np.concatenate([test for _, test in splits])
 
 
-def hold_out(strata: Rows, every: int, seed: int) -> Split:
+def hold_out(strata: Positions, every: int, seed: int) -> Split:
     """Rows to learn from and rows held out, in order: of each stratum one in `every` rows, drawn at random.
 
     A stratum with fewer rows than `every` may have none among those held out, but some to learn from.
@@ -135,7 +135,7 @@ def hold_out(strata: Rows, every: int, seed: int) -> Split:
     return np.sort(by_stratum[~held_out]), np.sort(by_stratum[held_out])
 
 
-def stratified_sample(strata: Rows, n: int, seed: int, *, spare: int = 0) -> Rows:
+def stratified_sample(strata: Positions, n: int, seed: int, *, spare: int = 0) -> Positions:
     """`n` of the rows, in order, in which each stratum has its share, and at least two rows where it has two.
 
     Places are shared out by largest remainder; strata that would get fewer than two rows take theirs from
@@ -156,7 +156,7 @@ def stratified_sample(strata: Rows, n: int, seed: int, *, spare: int = 0) -> Row
     return np.sort(by_stratum[place < np.repeat(share, sizes)])
 
 
-def _shuffled_by_stratum(strata: Rows, seed: int) -> tuple[Rows, Rows]:
+def _shuffled_by_stratum(strata: Positions, seed: int) -> tuple[Positions, Positions]:
     """(n,) rows stratum by stratum, shuffled within each, and (n,) the place of each within its stratum."""
     shuffled = np.random.default_rng(seed).permutation(len(strata))
     sizes = np.bincount(strata)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-Value = bool | int | float | str | None
+from warehouse.vocabulary.parameters import Value
 
 _WORDS: Mapping[str, Value] = {
     "None": None, "null": None, "NULL": None, "NA": None,

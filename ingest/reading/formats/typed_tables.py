@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.reading.formats.arff import is_arff, read_arff
-from ingest.reading.formats.cell_values import Value, typed
+from ingest.reading.formats.cell_values import typed
 from ingest.reading.formats.encoding import decoded, quoted
 from ingest.reading.formats.parquet import PARQUET_MAGIC, read_parquet
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
+from warehouse.vocabulary.parameters import Value
 
 
 @dataclass(frozen=True)
