@@ -98,7 +98,7 @@ class Contributions:
 
         def value(coalition: frozenset[int]) -> Floats:
             known = np.isin(descriptions.group_of, list(coalition))
-            return phi @ self._weights_at(np.where(known, here, 0.0))
+            return phi @ self.model.weights_at(np.where(known, here, 0.0))
 
         parts = shapley_values(value, len(descriptions.groups))
         base = value(frozenset())
@@ -121,7 +121,7 @@ class Contributions:
         owner = np.array(_parameters_of(self.model))
         differ = np.abs(points[1] - points[0]) > 0
         names = sorted(set(owner[differ].tolist()))
-        w = self._weights_at(self.model.descriptions.place(self.metafeatures))
+        w = self.model.weights_at(self.model.descriptions.place(self.metafeatures))
         if len(names) > MOST_PLAYERS:
             names = self._most_important(points, owner, names, w)
         players = [np.flatnonzero(owner == name) for name in names[:MOST_PLAYERS]]
@@ -203,16 +203,6 @@ class Contributions:
         for h, (start, end) in zip(self.block_weights, model.blocks, strict=True):
             added += (phi @ model.V[start:end].T) @ self._coordinates[:, start:end].T * h
         return added
-
-    def _weights_at(self, u: Floats) -> Floats:
-        """(G,) expected weights of the function of a dataset that is described by `u`."""
-        model = self.model
-        D = model.descriptions.distances(u)
-        s = np.zeros(model.coefficients.shape[1])
-        for weights, (start, end) in zip(model.block_weights, model.blocks, strict=True):
-            s[start:end] = np.exp(-weights @ D) @ model.coefficients[:, start:end]
-        w: Floats = model.mean + s @ model.V
-        return w
 
 
 _LEAST_RIDGE = 1e-3

@@ -258,13 +258,14 @@ class FunctionalPCA:
         """(G,) expected weights of the new dataset's function."""
         asked = (tuple(metafeatures.index), metafeatures.to_numpy().tobytes())
         if asked not in self._asked:
-            weights = self._predicted_weights(metafeatures)
+            weights = self.weights_at(self.descriptions.place(metafeatures))
             self._asked.clear()
             self._asked[asked] = weights
         return self._asked[asked]
 
-    def _predicted_weights(self, metafeatures: pd.Series) -> Floats:
-        D = self.descriptions.distances(self.descriptions.place(metafeatures))
+    def weights_at(self, u: Floats) -> Floats:
+        """(G,) expected weights of the function of a dataset that is described by `u`."""
+        D = self.descriptions.distances(u)
         s: Floats = np.zeros(self.coefficients.shape[1])
         for w, (start, end) in zip(self.block_weights, self.blocks, strict=True):
             s[start:end] = np.exp(-w @ D) @ self.coefficients[:, start:end]
