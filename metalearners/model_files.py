@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from metalearners.codec import Arrays
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, DamagedModel, Unwritable, raise_refusal, reason_of
 from warehouse.support.files import unfinished_folder, write_bytes, write_text
@@ -27,7 +28,6 @@ from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
 
-Arrays = Mapping[str, np.ndarray]
 _PROBE_BYTES = 2**20
 """Size of the file that is written to see whether a model could be; most models are smaller."""
 

@@ -19,7 +19,7 @@ from typing import Any, cast
 import pandas as pd
 
 from metalearners import DEFAULT_LEARNER, canonical_learner, new_learner
-from metalearners.codec import decode, encode
+from metalearners.codec import Arrays, decode, encode
 from metalearners.encoding.training_data import (
     TrainingData,
     same_data,
@@ -30,7 +30,6 @@ from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import LeavesOut, LongTraining, MetaLearner, Model, Round, Watch
 from metalearners.learners.calibrated import CalibratedLearner, CalibratedModel
 from metalearners.model_files import (
-    Arrays,
     check_can_keep,
     folders_for,
     keep,

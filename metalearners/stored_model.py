@@ -19,9 +19,9 @@ from typing import Any
 import pandas as pd
 
 from metalearners import new_learner
-from metalearners.codec import decode, encode
+from metalearners.codec import Arrays, decode, encode
 from metalearners.learners.base import Model
-from metalearners.model_files import Arrays, places, read_arrays, read_content, write_files
+from metalearners.model_files import places, read_arrays, read_content, write_files
 from metalearners.predictions import Prediction
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput

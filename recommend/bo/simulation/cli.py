@@ -16,6 +16,7 @@ from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns
+from warehouse.support.files import write_text
 from warehouse.support.journal import Journal
 from warehouse.support.option_groups import grouped
 from warehouse.support.parallel import dask_workers
@@ -148,7 +149,7 @@ def simulate(
 
       tune simulate --tasks model --flow 6970 --method blend+top --method smac --repeats 5 --plot curves.png
     """
-    from recommend.bo.simulation.curves import UNITS, curves_of, draw, write_csv
+    from recommend.bo.simulation.curves import UNITS, curves_of, draw
     from recommend.bo.simulation.runner import By, SimulationPlan
     from recommend.bo.simulation.runner import simulate as run_simulation
 
@@ -180,7 +181,7 @@ def simulate(
         )
     curves = curves_of(searched, plan.by, plan.trials)
     if results.csv is not None:
-        write_csv(curves, results.csv)
+        write_text(results.csv, curves.frame().to_csv(index=False))
     if results.plot is not None:
         draw(curves, results.plot, f"{on.flow or 'all flows'}, {on.tasks}")
     several = len(plan.methods) > 1 and len({one.dataset for one in searched}) > 1

@@ -40,7 +40,6 @@ from recommend.bo.simulation.runner import ROUNDED, By, SimulatedSearch
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.extras import install_command
-from warehouse.support.files import write_text
 from warehouse.support.text import counted
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
@@ -260,15 +259,6 @@ def _shares(one: SimulatedSearch) -> list[float]:
 def _whole_trials(one: SimulatedSearch) -> int:
     """Trials on all rows that its trials make, one at least."""
     return max(int(sum(_shares(one)) * (1 + ROUNDED)), 1)
-
-
-def write_csv(curves: Curves, path: Path) -> None:
-    """Write `Curves.frame` as CSV.
-
-    Raises:
-        Unwritable: the file can't be written.
-    """
-    write_text(path, curves.frame().to_csv(index=False))
 
 
 def draw(curves: Curves, path: Path, title: str) -> None:

@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from recommend.bo.simulation.curves import Curves, curves_of, draw, write_csv
+from recommend.bo.simulation.curves import Curves, curves_of, draw
 from recommend.bo.simulation.runner import SimulatedSearch
 from warehouse.support.errors import BadInput, MissingPackage
 
@@ -95,11 +94,6 @@ def test_the_table_shows_regret_interval_rank_and_seconds(curves: Curves) -> Non
     assert lines[2].split() == ["b", "0.3000", "±0.6353", "0.3000", "±0.6353"]
     assert lines[-1].split() == ["a", "1.75", "1.50", "1.5000"]
     assert "±" not in curves_of(SEARCHES[:4]).table()
-
-
-def test_the_csv_is_the_table(curves: Curves, tmp_path: Path) -> None:
-    write_csv(curves, tmp_path / "curves.csv")
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "curves.csv"), curves.frame(), check_dtype=False)
 
 
 def test_pictures_are_written_also_where_nothing_is_left_to_find(curves: Curves, tmp_path: Path) -> None:
