@@ -83,7 +83,7 @@ def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> No
 
 
 def test_the_less_time_there_is_the_quicker_is_the_first_model() -> None:
-    """Where it is not that much worse: half of the rows cost a tenth of a standard score."""
+    """Where it is not that much worse than another one on fewer rows."""
     starter, many = Warehouse.open(STARTER), noisy(20_000)
     boosted = replace(QUICK, flows=("catboost", "lightgbm"))
     known = known_of(many, boosted, starter)
