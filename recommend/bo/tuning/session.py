@@ -88,7 +88,10 @@ PROBE, SHORT = 0.02, 0.5
 """Share of the time left that the very first fit is expected to take, or so many seconds; from it a session
 knows how fast this machine is on this dataset before a long fit begins."""
 SLOWER = 2.0
-"""Times as long as its share of the time that the first fit may take."""
+"""Times as long as its share of the time that a fit of the first configuration may take."""
+STEP = 4
+"""Times as many rows that it may be fitted on next. With texts and many categories the time grows faster with
+the rows than on other datasets, and each fit tells how fast."""
 MARGIN = 1.2
 """Times as long as expected for which the last fits have time."""
 ENDING = 0.5
@@ -418,7 +421,10 @@ class Session:
         while self._wanted:
             one = next(iter(self._wanted))
             rows, left = self._wanted.pop(one), self.deadline.left()
-            limit = left if self._closing else min(left, LONGER * self._times.of_fits([one], rows) + LEAST)
+            limit = left
+            if not self._closing:
+                most = max(SLOWER * FIRST_SHARE * left, LEAST)
+                limit = min(left, most, LONGER * self._times.of_fits([one], rows) + LEAST)
             if limit > 0:
                 return Task("fit", one, limit, rows=rows)
         return None
@@ -462,7 +468,7 @@ class Session:
         if call.outcome is Outcome.success:
             self._times.note_fit(one, rows, call.seconds)
             self.fitted[one] = Fitted(call.result, rows)
-            if [*self.fitted] == [one]:
+            if [*self.fitted] == [one] and not self._closing:
                 self._want_more(one)
         elif call.outcome is Outcome.timeout and rows > self._times.fewest_rows and self.deadline.left() > 0:
             self._times.note_stopped(one, rows, call.seconds)
@@ -470,12 +476,18 @@ class Session:
             self.failed[one] = call.message or str(call.outcome)
 
     def _want_more(self, one: Configuration) -> None:
-        """Have the first model fitted on more rows, then the others of the average where all are quick."""
-        left = self.deadline.left()
-        self._want({one: self._times.rows_within(FIRST_SHARE * left, one) or 0})
+        """Have the first model fitted on more rows, then the others of the average where all are quick.
+
+        It takes several steps where all rows are many times those of its fit.
+        """
+        left, before = self.deadline.left(), self._fitted_rows(one)
+        rows = self._times.rows_within(FIRST_SHARE * left, one) or 0
+        while rows > STEP * before:
+            rows //= 2
+        self._want({one: rows})
         rest = [other for other in self.selection.weights if other not in self.failed]
-        if self._times.of_fits(rest) <= FIRST_SHARE * left:
-            self._want(dict.fromkeys(rest, self._times.all_rows))
+        if rows == self._times.all_rows and self._times.of_fits(rest) <= FIRST_SHARE * left:
+            self._want(dict.fromkeys(rest, rows))
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
         cut_off = evaluation.outcome is Outcome.timeout and task.limit < self._limit

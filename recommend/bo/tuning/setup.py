@@ -40,8 +40,8 @@ from warehouse.vocabulary.table import ConfigurationTable, joint_name
 QUICK = 0.5
 """Seconds of a quick fit."""
 HALVING = 0.3
-"""Standard scores that half of the rows cost. With 1.4 s for the first fit, 12 of 30 tables of the
-choosing half begin with another configuration than with .1; it is better on 11 of them."""
+"""Standard scores that half of the rows cost. With 1.4 s for the first fit, 12 of 30 tables of the choosing
+half (4,000 to 20,000 rows) begin with another configuration than with .1; it is better on 11 of them."""
 
 
 def task_of(dataset: Dataset, search: Search, warehouse: Warehouse) -> RankingTask:

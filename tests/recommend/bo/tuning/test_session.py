@@ -172,6 +172,13 @@ def test_how_long_a_quick_fit_took_tells_on_how_many_rows_the_next_is_fitted() -
     assert machine.now <= 60.0
 
 
+def test_the_first_is_fitted_on_more_rows_in_steps() -> None:
+    """All rows take 8 s."""
+    machine = Machine(MANY)
+    run(machine, [configuration(0, 8.0)], seconds=60.0, expected=on_many_rows)
+    assert rows_of_fits(machine) == [(0, 500), (0, 2000), (0, 8000)]
+
+
 def test_a_fit_that_its_limit_ends_is_tried_on_fewer_rows() -> None:
     """Nobody knows that all rows take 100 s: 500 of them take 6."""
     machine = Machine(MANY)
