@@ -26,7 +26,7 @@ from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
-FLOWS = ("decision_tree", "k_nearest_neighbors")
+FLOWS = ("decision_tree", "naive_bayes")
 RUNS_PER_DATASET = 2 * (2 + 1)
 
 
@@ -310,7 +310,7 @@ class Trials:
         asked = Asked(
             dataset=dataset.name,
             flow=configuration.algorithm,
-            n=int(str(configuration.values[TOLD_APART_BY[configuration.algorithm]])),
+            n=int(str(configuration.values.get(TOLD_APART_BY.get(configuration.algorithm), 0))),
             train_rows=max(len(train) for splits in repetitions for train, _ in splits),
             test_rows=sum(len(test) for _, test in repetitions[0]),
             seconds=limits.cpu_seconds,
