@@ -1,20 +1,46 @@
 """Decisions of preprocessing: none of them is the flow's own pipeline, and all of them can be fitted."""
 
 import warnings
+from functools import cache
 
 import numpy as np
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ingest.flows import flows_of, get_flow, with_preprocessing
 from ingest.flows.balancing import balanced_rows
 from ingest.flows.pipelines import UNFIT
 from ingest.keys import setup_of
+from ingest.reading.datasets import Dataset, load_dataset
 from recommend.space import Space
 from tests.cases import each
 from tests.ingest.flows.small_data import where_installed
-from tests.ingest.flows.test_flows import mixed_dataset
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION
+
+
+def mixed_frame(rows: int = 60) -> pd.DataFrame:
+    """Every kind of column that a pipeline has to take, with missing values in each."""
+    rng = np.random.default_rng(0)
+    label = np.tile(["no", "yes"], rows // 2)
+    frame = pd.DataFrame(
+        {
+            "amount": rng.normal(size=rows) + (label == "yes"),
+            "colour": rng.choice(["red", "green", "blue"], rows),
+            "member": rng.choice([True, False], rows),
+            "since": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 500, rows), unit="D"),
+            "remark": [f"customer {i} wrote a rather long remark about parcel {i * 7}" for i in range(rows)],
+            "same": 1,
+            "label": label,
+        }
+    ).astype({"member": "object"})
+    frame.loc[::7, ["amount", "colour", "member", "since", "remark"]] = None
+    return frame
+
+
+@cache
+def mixed_dataset() -> Dataset:
+    return load_dataset(mixed_frame(), target="label")
 
 
 @each("name", where_installed(flows_of(CLASSIFICATION)))
@@ -28,7 +54,7 @@ def test_default_of_the_wide_flow_is_that_of_the_narrow_one_with_the_same_setup(
 
 @each("name", where_installed(flows_of(CLASSIFICATION)))
 def test_default_builds_the_same_steps(name: str) -> None:
-    dataset = mixed_dataset(CLASSIFICATION)
+    dataset = mixed_dataset()
     pipelines = [
         flow.pipeline({}, dataset.roles) for flow in (get_flow(name), with_preprocessing(get_flow(name)))
     ]
@@ -38,7 +64,7 @@ def test_default_builds_the_same_steps(name: str) -> None:
 
 @each("name", ["decision_tree", "lightgbm", "logistic_regression", "naive_bayes"])
 def test_random_configurations_fit_every_kind_of_column(name: str) -> None:
-    dataset = mixed_dataset(CLASSIFICATION)
+    dataset = mixed_dataset()
     flow = get_flow(name)
     space = Space([with_preprocessing(flow)], joint=False)
     for configuration in space.decoded(space.sample(8, np.random.default_rng(0))):
