@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -59,18 +59,13 @@ class Predictor(Protocol):
     """Says what to expect of configurations on a dataset, and takes trials into account."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """Predict scores, as `Model.predict` does."""
+        """Predict scores of `configurations` on the dataset with these meta-features (by quality).
+
+        Never fails on values and qualities that training did not have.
+        """
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose configurations, as `Model.choose` does."""
-
-    def condition(self, observations: Observations) -> Predictor:
-        """Condition on trials, as `Model.condition` does."""
-
-
-@runtime_checkable
-class InOwnUnit(Protocol):
-    """Models that also predict values in the unit of the measure."""
+        """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
@@ -90,6 +85,11 @@ class InOwnUnit(Protocol):
     ) -> Floats:
         """(n,) probability that a run of each configuration is better than one of the only `other`.
 
+        NaN where too little is known.
+
         Args:
             rows: that both are fitted on; None = all.
         """
+
+    def condition(self, observations: Observations) -> Predictor:
+        """What also knows these trials on the dataset."""

@@ -12,7 +12,7 @@ from metalearners.encoding.links import LINKS
 from metalearners.encoding.scores import Z80
 from metalearners.gp.choice import best_after
 from metalearners.gp.posterior import HasPrior, Posterior, Prior
-from metalearners.predictions import InOwnUnit, Observations, Prediction, ValueInterval
+from metalearners.predictions import Observations, Prediction, ValueInterval
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.table import ConfigurationTable
@@ -54,14 +54,13 @@ class Conditioned:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """Expected values in the measure's own unit (`InOwnUnit.expect`), of runs on as many rows as trials.
+        """Expected values in the measure's own unit (`Predictor.expect`), of runs on as many rows as trials.
 
         Of what was tried, too, the posterior mean given the noise that values have by their number of test
         rows: the best of many measured values is partly luck.
         """
         if self._say_nothing:
-            model = self.model
-            return model.expect(configurations, metafeatures, rows) if isinstance(model, InOwnUnit) else None
+            return self.model.expect(configurations, metafeatures, rows)
         if len(np.unique(self.trials.values)) < _FEWEST_TRIALS:
             return None
         link = LINKS[self.trials.link]
@@ -81,16 +80,14 @@ class Conditioned:
         metafeatures: pd.Series,
         rows: float | None = None,
     ) -> Floats:
-        """Probabilities of beating another one (`InOwnUnit.beats`), correlated as before the trials.
+        """Probabilities of beating another one (`Predictor.beats`), correlated as before the trials.
 
         They are of runs on as many rows as the trials, once these say something.
         """
         from scipy.special import ndtr
 
         if self._say_nothing:
-            if isinstance(self.model, InOwnUnit):
-                return self.model.beats(configurations, other, metafeatures, rows)
-            return np.full(len(configurations), np.nan)
+            return self.model.beats(configurations, other, metafeatures, rows)
         both = configurations.followed_by(other)
         prior, of_trials = self._priors(both, metafeatures)
         targets = self.model.targets_of(self.trials.values)

@@ -20,14 +20,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
 from metalearners.gp.kernels import matern_at, squared_distances
-from metalearners.predictions import Prediction
-from warehouse.support.arrays import Flags, Floats, Positions, Rows
+from metalearners.predictions import Prediction, Predictor
+from warehouse.support.arrays import Flags, Floats, Rows
 from warehouse.support.eigen import symmetric_eigen
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -87,15 +87,8 @@ LEARNED = PosteriorExplanation(expects=True, stretch=None)
 """The learner's prior."""
 
 
-@runtime_checkable
-class HasPrior(Protocol):
-    """A model that can be conditioned on trials."""
-
-    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """Predict scores, as `Model.predict` does."""
-
-    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose configurations, as `Model.choose` does."""
+class HasPrior(Predictor, Protocol):
+    """A predictor that can be conditioned on trials by its prior."""
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
         """What it expects of `configurations` on the dataset with these meta-features."""

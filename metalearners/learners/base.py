@@ -13,33 +13,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtim
 import pandas as pd
 
 from metalearners.codec import encode
-from metalearners.predictions import Observations, Prediction, Predictor
+from metalearners.gp.posterior import HasPrior
 from warehouse.questions.queries import RunTable
-from warehouse.support.arrays import Floats, Positions
+from warehouse.support.arrays import Floats
 from warehouse.vocabulary.table import ConfigurationTable
 
 if TYPE_CHECKING:
     from metalearners.learners.contributions import Contributions
 
 
-class Model(Protocol):
+class Model(HasPrior, Protocol):
     """What a learner made of runs: a frozen dataclass of arrays and settings."""
 
     @property
     def qualities(self) -> tuple[str, ...]:
         """Meta-features of a new dataset that the predictions depend on."""
-
-    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """What to expect of `configurations` on the dataset with these meta-features (by quality).
-
-        Never fails on values and qualities that training did not have.
-        """
-
-    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
-
-    def condition(self, observations: Observations) -> Predictor:
-        """What also knows these trials on the new dataset."""
 
 
 @runtime_checkable

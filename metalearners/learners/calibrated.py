@@ -120,7 +120,7 @@ class CalibratedModel(ABC):
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """Expected values in the measure's own unit; see `InOwnUnit.expect`."""
+        """Expected values in the measure's own unit; see `Predictor.expect`."""
         own_unit = self.calibration.own_unit
         if own_unit is None:
             return None
@@ -133,7 +133,7 @@ class CalibratedModel(ABC):
         metafeatures: pd.Series,
         rows: float | None = None,
     ) -> Floats:
-        """Probabilities of beating another configuration; see `InOwnUnit.beats`."""
+        """Probabilities of beating another configuration; see `Predictor.beats`."""
         from scipy.special import ndtr
 
         scores = self.scores_of(configurations.followed_by(other), metafeatures)

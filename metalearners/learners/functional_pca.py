@@ -151,7 +151,7 @@ class FunctionalPCA:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """Expected values in the measure's own unit; see `InOwnUnit.expect`."""
+        """Expected values in the measure's own unit; see `Predictor.expect`."""
         if self.own_unit is None:
             return None
         with one_thread():
@@ -164,7 +164,7 @@ class FunctionalPCA:
         metafeatures: pd.Series,
         rows: float | None = None,
     ) -> Floats:
-        """Probabilities of beating another configuration; see `InOwnUnit.beats`."""
+        """Probabilities of beating another configuration; see `Predictor.beats`."""
         from scipy.special import ndtr
 
         phi = self.kernel.features(configurations.followed_by(other), metafeatures)

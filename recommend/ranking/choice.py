@@ -13,7 +13,7 @@ import numpy as np
 
 from metalearners.encoding.scores import oriented
 from metalearners.gp.conditioned import Conditioned
-from metalearners.predictions import InOwnUnit, Prediction
+from metalearners.predictions import Prediction
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.fit_cost import FitSeconds, fit_seconds, worthwhile
 from recommend.ranking.knowledge import Knowledge
@@ -101,7 +101,7 @@ def choose(
     positions = positions[order]
     chosen = table.take(positions)
     beats_first = np.full(len(positions), np.nan)
-    if strategy == "top" and isinstance(predictor, InOwnUnit) and len(positions) > 1:
+    if strategy == "top" and len(positions) > 1:
         beats_first[1:] = predictor.beats(
             chosen.take(np.arange(1, len(chosen))), chosen.take([0]), known.metafeatures
         )

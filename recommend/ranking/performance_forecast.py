@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.flows import get_flow
 from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
-from metalearners.predictions import InOwnUnit, Predictor
+from metalearners.predictions import Predictor
 from warehouse.support.arrays import Floats
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
@@ -84,8 +84,6 @@ def expectations(
         known: the configurations of the warehouse, among which the references are looked up.
         references: the flows whose defaults gains are over; the first is the one of `gain`.
     """
-    if not isinstance(predictor, InOwnUnit):
-        return None
     n, table, first = len(chosen), chosen, references[0]
     defaults = {flow: default for flow in references if (default := default_of(known, flow)) is not None}
     for default in defaults.values():

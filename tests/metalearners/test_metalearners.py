@@ -5,7 +5,6 @@ import pytest
 from metalearners import ALIASES, LEARNERS, canonical_learner, new_learner
 from metalearners.codec import encode
 from metalearners.learners.functional_pca import FunctionalPCALearner
-from metalearners.predictions import InOwnUnit
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.errors import BadInput, UnknownName
@@ -30,7 +29,6 @@ def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_g
     """Gini is better on datasets of few classes, and values lie about 0.5 to 1.5."""
     runs, metafeatures = toy_runs(20), toy_metafeatures(20)
     model = new_learner(name).fit(runs, metafeatures)
-    assert isinstance(model, InOwnUnit)
     first = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 1))
     last = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 20)[-1:])
     expected = model.expect(first.followed_by(last), metafeatures.iloc[0])

@@ -61,7 +61,7 @@ class Factorization:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """Expected values in the measure's own unit; None with a mean of 0. See `InOwnUnit.expect`."""
+        """Expected values in the measure's own unit; None with a mean of 0. See `Predictor.expect`."""
         if isinstance(self.mean, ExpectedMean):
             return self.mean.model.expect(configurations, metafeatures, rows)
         return None
@@ -73,7 +73,7 @@ class Factorization:
         metafeatures: pd.Series,
         rows: float | None = None,
     ) -> Floats:
-        """Probabilities of beating another configuration; NaN with a mean of 0. See `InOwnUnit.beats`."""
+        """Probabilities of beating another configuration; NaN with a mean of 0. See `Predictor.beats`."""
         if isinstance(self.mean, ExpectedMean):
             return self.mean.model.beats(configurations, other, metafeatures, rows)
         return np.full(len(configurations), np.nan)
@@ -188,6 +188,13 @@ class ConditionedOnMeasure:
         prior = self.model.prior(configurations, metafeatures)
         known = self._after(prior, metafeatures, of_runs=False)
         return best_after(prior, known.mean, known.std, n)
+
+    def expect(self, *_: object, **__: object) -> None:
+        """None: it predicts standard deviations of all runs alone. See `Predictor.expect`."""
+
+    def beats(self, configurations: ConfigurationTable, *_: object, **__: object) -> Floats:
+        """NaN for each of `configurations`; see `Predictor.beats`."""
+        return np.full(len(configurations), np.nan)
 
     def _after(self, prior: Prior, metafeatures: pd.Series, *, of_runs: bool) -> Prediction:
         of_trials = self.model.prior(self.trials.configurations, metafeatures)

@@ -49,15 +49,14 @@ class SurrogateInputs:
 
     @property
     def prior(self) -> HasPrior:
-        """The model, as one that states a prior over configurations.
+        """The model.
 
         Raises:
-            BadInput: there is no model, or it states no prior.
+            BadInput: there is none.
         """
-        model: object = self.model
-        if not isinstance(model, HasPrior):
+        if self.model is None:
             raise BadOption("this surrogate needs a meta-learner with a prior over configurations")
-        return model
+        return self.model
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,15 @@ class Independent:
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         return np.argsort(-self.predict(configurations, metafeatures).mean)[:n]
 
+    def expect(self, *_: object, **__: object) -> None:
+        """It knows no level."""
+
+    def beats(self, configurations: ConfigurationTable, *_: object, **__: object) -> Floats:
+        return np.full(len(configurations), np.nan)
+
+    def condition(self, observations: Observations) -> Conditioned:
+        return Conditioned(self, observations)
+
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:  # noqa: ARG002
         numbers = configurations.parameters["x"].to_numpy(dtype=np.intp)
         return Prior(0.4 - 0.1 * numbers, np.eye(5)[numbers], numbers[:, None].astype(np.float64))
