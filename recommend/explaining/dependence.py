@@ -8,7 +8,6 @@ it is from chance (0) to always (1), as in Cohen's kappa.
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.split_by import Kind, SplitBy
 from ingest.reading.target.strata import strata_of
+from ingest.reading.target.target_names import words as words_of
 from recommend.explaining.target_words import target_words
 from warehouse.support.arrays import Floats, Positions
 
@@ -31,7 +31,6 @@ _EXCESS = 0.1  # of an agreement that says something
 _BEYOND_CHANCE = 5.0  # standard errors
 _HEAD = 2000  # rows by which most columns are passed over
 
-_WORD_BOUNDARY_IN_CAMEL_CASE = re.compile(r"([a-z0-9])([A-Z])")
 _TIMES = frozenset({
     "date", "datetime", "day", "hour", "month", "period", "quarter", "season", "time", "timestamp", "wave",
     "week", "year", "yr",
@@ -60,7 +59,7 @@ def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
     strata, alike = strata_of(dataset.target), target_words(dataset).alike
     chance = float((np.bincount(strata) ** 2).sum() / len(strata) ** 2)
     columns = {str(name): column for name, column in dataset.features.items()}
-    words = {name: _words(name) for name in columns}
+    words = {name: words_of(name) for name in columns}
     times, named, others = [], [], []
     for name, column in columns.items():
         role, last = dataset.roles[name], ["", *words[name]][-1]
@@ -171,13 +170,3 @@ def _is_beyond(agreement: float, chance: float, pairs: int) -> bool:
     """Whether an agreement is large enough to matter and significant."""
     error = math.sqrt(chance * (1 - chance) / max(pairs, 1))
     return agreement - chance >= max(_EXCESS * (1 - chance), _BEYOND_CHANCE * error)
-
-
-def _words(name: str) -> list[str]:
-    """The words of a name, in lower case.
-
-    >>> _words("customerId"), _words("Date of birth"), _words("arrival_date")
-    (['customer', 'id'], ['date', 'of', 'birth'], ['arrival', 'date'])
-    """
-    parted = _WORD_BOUNDARY_IN_CAMEL_CASE.sub(r"\1 \2", name).lower()
-    return re.findall(r"[^\W_]+", parted)
