@@ -23,7 +23,7 @@ import numpy as np
 from metalearners.codec import Arrays
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, DamagedModel, Unwritable, raise_refusal, reason_of
-from warehouse.support.files import unfinished_folder, write_bytes, write_text
+from warehouse.support.files import make_folder, put_in_place, unfinished_folder, write_bytes, write_text
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Pat
     Raises:
         OSError, Unwritable: it can't be written.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     packed = io.BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
     checksum = {"model.json": _content_sum(content), "arrays.npz": _sum(packed.getvalue())}
@@ -51,7 +51,8 @@ def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Pat
         write_bytes(made / "arrays.npz", packed.getvalue())
         write_text(made / "model.json", json.dumps({**content, "checksum": checksum}, indent=1) + "\n")
         shutil.rmtree(target, ignore_errors=True)
-        return made.rename(target)
+        put_in_place(made, target)
+    return target
 
 
 def read_content(path: Path, name: str, version: int) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def check_can_keep(warehouse: Warehouse) -> None:
     for folder in folders_for(warehouse):
         probe = folder / ".probe"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             probe.write_bytes(bytes(_PROBE_BYTES))
         except OSError as error:
             reasons.append(f"{folder}: {reason_of(error)}")

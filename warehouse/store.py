@@ -37,7 +37,7 @@ from warehouse.support.errors import (
     raise_refusal,
     reason_of,
 )
-from warehouse.support.files import unfinished_folder
+from warehouse.support.files import make_folder, put_in_place, unfinished_folder, write_bytes
 from warehouse.support.locks import LOCK, locked
 from warehouse.support.paths import data_directory, is_url
 from warehouse.vocabulary.schema import TABLES
@@ -394,11 +394,11 @@ class Warehouse:
                     raise UnusableWarehouse(f"{url} has a warehouse already; export to a new place")
             return self.open(url)
         with _failing(f"cannot export to {target}"):
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             with unfinished_folder(target.parent) as scratch:
                 copy = scratch / target.name
                 self._copy_content(copy)
-                copy.rename(target)  # onto an empty directory at most: what another process wrote there stays
+                put_in_place(copy, target)  # an empty directory at most: what another process wrote stays
         return self.open(target)
 
     def _refuse_if_damaged(self) -> None:
@@ -415,14 +415,7 @@ class Warehouse:
         exporting.fill(copy, self._snapshot, self._history)
 
     def _move_to(self, version: int | None) -> None:
-        # Read first: a commit that another process makes meanwhile has its record before its manifest.
-        promised = max(manifests.versions(self.path), default=0)
         history = CommitHistory.read(self.path)
-        if history.version < promised:
-            raise UnusableWarehouse(
-                f"the warehouse at {self.location} has lost the record of version {promised};"
-                " `warehouse repair` brings it back"
-            )
         self._history = history if version is None else history.until(version)
         self._snapshot = Snapshot(self.path, self._history.delta_versions(), self._history.ingests)
 
@@ -479,18 +472,21 @@ def _absolute(path: str | Path) -> Path:
 
 
 def _is_warehouse(folder: Path) -> bool:
-    return (folder / "ingests" / "_delta_log").is_dir()
+    return delta.newest_version(folder / "ingests") is not None
 
 
 def _begin_with_starter(folder: Path) -> None:
     """Make `folder` a copy of the starter, unless another process did: its commits must not be lost."""
     with _failing(f"cannot make a warehouse at {folder}"):
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
         with locked(folder.parent):
             if not _is_warehouse(folder):
                 Warehouse.open(STARTER).export(folder)
-                if (STARTER / "models").is_dir():  # learned from the same runs: none has to be trained
-                    shutil.copytree(STARTER / "models", folder / "models", dirs_exist_ok=True)
+                # Learned from the same runs: none has to be trained.
+                for file in (STARTER / verification.MODELS).glob("*/*"):
+                    copy = folder / file.relative_to(STARTER)
+                    make_folder(copy.parent)
+                    write_bytes(copy, file.read_bytes())
 
 
 def _make(folder: Path) -> None:
@@ -506,7 +502,7 @@ def _make(folder: Path) -> None:
             f"{folder} holds other files; choose a new or empty directory for a warehouse"
         )
     with _failing(f"cannot make a warehouse at {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with locked(folder):
             _make_tables(folder)
             if manifests.newest(folder) is None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ingest.keys import digest
 from ingest.openml.api.connection import ApiError, Connection
 from ingest.openml.api.documents import UnreadableError
-from warehouse.support.files import write_bytes
+from warehouse.support.files import make_folder, write_bytes
 
 T = TypeVar("T")
 
@@ -88,6 +88,6 @@ class Answers:
         return body
 
     def _keep(self, path: str, body: bytes, suffix: str) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         compressed = pa.compress(body, codec=_CODEC, asbytes=True)
         write_bytes(self._file(path, suffix), b"%d\n" % len(body) + compressed)

@@ -29,6 +29,7 @@ from ingest.openml.store import Batch, BatchStore
 from ingest.openml.sweep import LARGEST_PAGE, Sweep
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
+from warehouse.support.files import make_folder
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class _Job:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep the same job from running twice at a time."""
-        self._records.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._records.folder)
         try:
             with FileLock(self._records.folder / ".lock", timeout=0):
                 yield

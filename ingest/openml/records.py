@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.openml.sweep import LARGEST_PAGE, Position
+from warehouse.support.files import make_folder
 from warehouse.support.journal import Journal
 
 _ASK_AGAIN = timedelta(days=1)
@@ -58,7 +59,7 @@ class JobRecords:
 
     def note(self, event: str, **facts: Any) -> None:
         """Add a record."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._journal.append({"event": event, "time": now, **facts})
 

@@ -34,6 +34,7 @@ from ingest.running.promotion import best_setups
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
+from warehouse.support.files import make_folder
 from warehouse.support.journal import Journal
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import TaskType
@@ -347,7 +348,7 @@ class _Batch:
 
     def add(self, run: Run, evaluation: Evaluation) -> None:
         """Take the result of a run that was handed out."""
-        self._journal.path.parent.mkdir(exist_ok=True)
+        make_folder(self._journal.path.parent)
         self._journal.append({"run": run.run, **evaluation.record()})
         self._results.append((run, evaluation))
         self._awaited -= 1

@@ -1,7 +1,7 @@
-"""Files that killed writers leave in a warehouse, which belong to no version.
+"""Removal of the files that a killed writer leaves in a warehouse, and that no commit wrote.
 
-The file that says who is writing is there as long. A writer that finds it, and holds the lock, comes after
-one that was killed or failed, and removes the files that no log names.
+A writer leaves its mark (`warehouse.support.locks.HOLDER`) in the warehouse until it is done. Who gets the
+lock and finds a mark follows a writer that was killed, that failed, or that a power cut ended.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from warehouse.storage import manifests
+from warehouse.storage import delta, manifests
 from warehouse.storage.verification import Finding, verify
 from warehouse.support.locks import HOLDER, introduce
 from warehouse.vocabulary.schema import TABLES
@@ -55,8 +55,10 @@ def _clear(warehouse: Path) -> bool:
 
 
 def _is_of_writer(finding: Finding) -> bool:
-    """Whether the file has a name that commits give, rather than one of somebody else's."""
+    """Whether the file has a name that writers give; files of others stay."""
     path = PurePosixPath(finding.path)
     is_temporary = _TEMPORARY.fullmatch(path.name) is not None
-    is_of_rows = path.parts[0] in TABLES and _ROWS.fullmatch(path.name) is not None
-    return finding.kind == "unlisted" and (is_temporary or is_of_rows)
+    is_of_table = path.parts[0] in TABLES and (
+        delta.is_log_entry(path.name) or _ROWS.fullmatch(path.name) is not None
+    )
+    return finding.kind == "unlisted" and (is_temporary or is_of_table)

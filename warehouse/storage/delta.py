@@ -8,9 +8,12 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -20,7 +23,7 @@ import pyarrow.parquet as pq
 from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 
 from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
-from warehouse.support.files import write_text
+from warehouse.support.files import make_folder, write_text
 from warehouse.vocabulary.schema import Table, plain
 
 # A model may ask for the version it was trained on years later: no log entry and no file ever expires.
@@ -40,7 +43,7 @@ _WRITER = WriterProperties(
 )
 _ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
-# Words in a table's own log, under which its rows have been written from the first one on.
+# Description of a table, in its log, whose rows have all been checked for it.
 _NO_ORPHANS = "Each row belongs to a row of the table that its own is a part of."
 
 # deltalake 1.6 turns paths into URLs and decodes some twice: with these in a path it panics or goes astray.
@@ -59,24 +62,67 @@ def check_path(path: Path) -> None:
 
 
 def create(folder: Path, table: Table) -> None:
-    """Make the empty table at its Delta version 0, unless it is there."""
-    if DeltaTable.is_deltatable(str(folder)):
+    """Make the empty table at its Delta version 0, unless it is there; it is on disk when this returns.
+
+    Raises:
+        OSError, Unwritable: the disk refuses.
+    """
+    if newest_version(folder) is not None:
         return
-    DeltaTable.create(
-        folder,
-        plain(table.schema),
-        description=_NO_ORPHANS if table.part_of else None,
-        configuration=KEEP_EVERYTHING,
-    )
-    _forget_location(folder / "_delta_log" / f"{0:020}.json")
+    make_folder(folder / "_delta_log")
+    metadata: dict[str, Any] = {
+        "id": str(uuid.uuid4()),
+        "description": _NO_ORPHANS if table.part_of else None,
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": Schema.from_arrow(plain(table.schema)).to_json(),
+        "partitionColumns": [],
+        "createdTime": now(),
+        "configuration": KEEP_EVERYTHING,
+    }
+    protocol = {"minReaderVersion": 1, "minWriterVersion": 2}
+    commit(folder, [{"protocol": protocol}, {"metaData": metadata}], operation="CREATE TABLE")
 
 
-def _forget_location(entry: Path) -> None:
-    """Take out of a log entry where the table was made: a warehouse may be moved, and given to others."""
-    actions = [json.loads(line) for line in entry.read_text(encoding="utf-8").splitlines()]
-    for action in actions:
-        action.get("commitInfo", {}).get("operationParameters", {}).pop("location", None)
-    write_text(entry, "".join(json.dumps(action) + "\n" for action in actions))
+def commit(folder: Path, actions: Iterable[Mapping[str, Any]], *, operation: str = "WRITE") -> None:
+    """Add an entry to a table's log, which makes the next Delta version; it is on disk when this returns.
+
+    Of an entry that deltalake adds, the name may be on disk before the content is: a power cut may empty it.
+
+    Raises:
+        Unwritable: the disk refuses.
+    """
+    info = {"commitInfo": {"timestamp": now(), "operation": operation, "operationParameters": {}}}
+    newest = newest_version(folder)
+    entry = log_entry_path(folder, 0 if newest is None else newest + 1)
+    write_text(entry, "".join(json.dumps(action) + "\n" for action in (info, *actions)))
+
+
+def cut(folder: Path, version: int) -> list[Path]:
+    """Remove the entries of a log after a Delta version, and their checkpoints; returns their paths.
+
+    Files with rows stay; no entry names them any more.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    later = [log_entry_path(folder, one) for one in log_versions(folder) if one > version]
+    removed = [*cut_checkpoints(folder, version), *reversed(later)]
+    for path in later[::-1]:
+        path.unlink()
+    return removed
+
+
+def cut_checkpoints(folder: Path, version: int) -> list[Path]:
+    """Remove the checkpoints after a Delta version; returns their paths.
+
+    deltalake can't open a table that has a damaged one.
+    """
+    log = folder / "_delta_log"
+    later = [path for path in log.glob("*.checkpoint*.parquet") if _version_of(path) > version]
+    removed = [log / "_last_checkpoint", *later] if later else []
+    for path in removed:
+        path.unlink(missing_ok=True)
+    return removed
 
 
 def open_version(folder: Path, version: int | None = None) -> DeltaTable:
@@ -87,7 +133,7 @@ def open_version(folder: Path, version: int | None = None) -> DeltaTable:
 def has_no_orphans(table: DeltaTable) -> bool:
     """Whether each row is known to have its parent row in the table `Table.part_of`.
 
-    It is not known of a table that an older Headstart made.
+    Unknown for a table that an older Headstart made.
     """
     return table.metadata().description == _NO_ORPHANS
 
@@ -98,33 +144,27 @@ def is_partitioned(table: DeltaTable) -> bool:
 
 
 def admit_orphans(table: DeltaTable) -> None:
-    """Have the table say, as one more version, that rows may belong to none."""
+    """Withdraw the promise of `has_no_orphans`, as one more Delta version."""
     if has_no_orphans(table):
         table.alter.set_table_description("")
-
-
-def files(folder: Path, table: DeltaTable) -> list[str]:
-    """Paths of the Parquet files that make up `table`, which lies in `folder`.
-
-    The log's paths are URL-encoded; `DeltaTable.file_uris` encodes the folder as well, beyond recognition.
-    """
-    paths = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
-    return [str(folder / plain_path(path)) for path in paths]
 
 
 def files_at(folder: Path, version: int) -> list[str]:
     """Paths of the Parquet files that make up a Delta version of the table in `folder`.
 
-    They are told from the last checkpoint and the entries of the log after it. deltalake looks at every file
-    of a log; it is asked where there is no other way.
+    They follow from the last checkpoint and the entries of the log after it, or from all entries where the
+    checkpoint is of a later version or can't be read.
+
+    Raises as `log_entries`.
     """
+    start, active = -1, list[str]()
     try:
-        start, active = _at_last_checkpoint(folder)
-        if start <= version:
-            return [str(folder / path) for path in _left_by(log_entries(folder, start, version), active)]
+        checkpoint, then_active = _at_last_checkpoint(folder)
+        if checkpoint <= version:
+            start, active = checkpoint, then_active
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise_refusal(error)
-    return files(folder, open_version(folder, version))
+    return [str(folder / path) for path in _left_by(log_entries(folder, start, version), active)]
 
 
 def _at_last_checkpoint(folder: Path) -> tuple[int, list[str]]:
@@ -169,21 +209,13 @@ def log_versions(folder: Path) -> list[int]:
 
 
 def newest_version(folder: Path) -> int | None:
-    """The Delta version of the table as it is, by its log; None where there is no table."""
+    """The table's newest Delta version, by its log; None where there is no table."""
     return max(log_versions(folder), default=None)
 
 
 def is_log_entry(name: str) -> bool:
     """Whether a file of a log with this name is an entry."""
     return _LOG_ENTRY.fullmatch(name) is not None
-
-
-def active_files(folder: Path, version: int) -> set[str]:
-    """Parquet files, from the table's folder, that make up a Delta version; read from the log alone.
-
-    Raises as `log_entries`.
-    """
-    return set(_left_by(log_entries(folder, -1, version), []))
 
 
 def _left_by(entries: Iterable[LogEntry], active: list[str]) -> list[str]:
@@ -198,7 +230,7 @@ def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:
 
     Raises:
         OSError: an entry is missing.
-        ValueError: an entry is damaged, as one is that a power cut left empty.
+        ValueError: an entry is damaged or empty.
     """
     for version in range(after + 1, until + 1):
         path = log_entry_path(folder, version)
@@ -217,7 +249,7 @@ def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:
 
 
 def checkpoint_files(folder: Path, version: int) -> list[Path]:
-    """Files with the state of the table at a Delta version, which make the log before it quicker to read."""
+    """The files of the checkpoint of a Delta version; readers need no entries before it."""
     log = folder / "_delta_log"
     found = sorted(log.glob(f"{version:020}.checkpoint*.parquet"))
     return [*found, log / "_last_checkpoint"] if found else []
@@ -225,8 +257,11 @@ def checkpoint_files(folder: Path, version: int) -> list[Path]:
 
 def newest_checkpoint(folder: Path) -> int:
     """The Delta version of the table's last checkpoint; 0 without one."""
-    found = (folder / "_delta_log").glob("*.checkpoint*.parquet")
-    return max((int(path.name.partition(".")[0]) for path in found), default=0)
+    return max(map(_version_of, (folder / "_delta_log").glob("*.checkpoint*.parquet")), default=0)
+
+
+def _version_of(path: Path) -> int:
+    return int(path.name.partition(".")[0])
 
 
 def plain_path(path: str) -> str:
@@ -247,7 +282,7 @@ def columns(table: DeltaTable) -> pa.Schema:
 
 
 def upgrade(delta_table: DeltaTable, table: Table) -> None:
-    """Add the columns that a table of an older Headstart lacks; they are null in its rows."""
+    """Add the columns that a table of an older Headstart lacks; its rows get nulls."""
     stored = {field.name: field for field in columns(delta_table)}
     wanted = plain(table.schema)
     missing = [column for column in wanted if column.name not in stored]
@@ -304,10 +339,9 @@ def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
     merge.when_matched_update_all().execute()
 
 
-def restore(table: DeltaTable, version: int) -> None:
-    """Return to the content of `version`, as one more version."""
-    if table.version() != version:
-        table.restore(version)
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 def compact(table: DeltaTable) -> None:

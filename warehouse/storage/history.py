@@ -12,7 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from warehouse.storage import delta
+from warehouse.storage import delta, manifests
 from warehouse.storage.rows import Difference
 from warehouse.storage.spilling import regrouped
 from warehouse.support.errors import UnusableWarehouse
@@ -35,8 +35,22 @@ class CommitHistory:
         """All commits so far; the newest Delta version of `ingests` is the truth.
 
         Raises:
-            DeltaError, OSError, ValueError: the record is damaged.
+            UnusableWarehouse: the record of the newest commit is lost.
+            OSError, ValueError: the record is damaged.
         """
+        # Read first: a commit that another process makes meanwhile has its record before its manifest.
+        promised = max(manifests.versions(path), default=0)
+        history = cls.read_as_it_is(path)
+        if history.version < promised:
+            raise UnusableWarehouse(
+                f"the warehouse at {path} has lost the record of version {promised};"
+                " `warehouse repair` brings it back"
+            )
+        return history
+
+    @classmethod
+    def read_as_it_is(cls, path: Path) -> Self:
+        """Like `read`, also where the record of the newest commit is lost."""
         folder = path / "ingests"
         newest = delta.newest_version(folder)
         if newest is None:
@@ -46,7 +60,6 @@ class CommitHistory:
         # Few rows each: to hand them to threads would take longer than to read them.
         parts = [pq.ParquetFile(file).read(use_threads=False).cast(schema) for file in files]
         ingests = pa.concat_tables([schema.empty_table(), *parts]).sort_by("version")
-        # An entry of the log that is empty is nothing to deltalake, and its commit would not be missed.
         if ingests["version"].to_pylist() != list(range(1, len(ingests) + 1)):
             raise ValueError("the record of commits has a gap; `warehouse repair` may help")
         return cls(path, ingests)

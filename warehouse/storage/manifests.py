@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from warehouse.storage import delta
 from warehouse.support.errors import raise_refusal
-from warehouse.support.files import sync_directory, write_bytes
+from warehouse.support.files import make_folder, sync_directory, write_bytes
 
 FOLDER = "commits"
 _BEFORE_THE_FIRST = -1
@@ -62,11 +62,10 @@ class Manifest:
         """Put it among the manifests of the warehouse; it is on disk when this returns.
 
         Raises:
-            Unwritable: the file can't be written.
+            OSError, Unwritable: the disk refuses.
         """
-        (warehouse / FOLDER).mkdir(exist_ok=True)
+        make_folder(warehouse / FOLDER)
         write_bytes(path_of(warehouse, self.version), self.content())
-        sync_directory(warehouse)
 
     @classmethod
     def read(cls, path: Path) -> Self:

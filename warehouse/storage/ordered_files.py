@@ -8,18 +8,17 @@ import dataclasses
 import glob
 import json
 import math
-import time
 import uuid
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
-from deltalake.transaction import AddAction, RemoveAction
 
 from warehouse.storage import delta
 from warehouse.storage.snapshot import create_view, listed
@@ -37,7 +36,7 @@ _SORTED_AGAIN = 2_000_000
 def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -> None:
     """Add rows to the table in `folder` as one file.
 
-    Few of them are in memory at once. Where there are none, nothing is done.
+    Memory holds few rows at a time. No rows make no file.
     """
     _append(table, folder, regrouped(batches, delta.ROWS_IN_GROUP))
 
@@ -45,8 +44,8 @@ def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -
 def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
     """Add `rows` to the table in `folder` as one file, sorted by text columns without nulls.
 
-    Nothing of them is copied but what is sorted, a group at a time while the one before it is written. A
-    table that an older Headstart partitioned gets a file for each partition.
+    They are sorted a group at a time, while the group before is written. A table that an older Headstart
+    partitioned gets a file for each partition.
     """
     if delta.is_partitioned(table):
         delta.append(table, rows, sort_by)
@@ -58,12 +57,16 @@ def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple
 def _append(table: DeltaTable, folder: Path, groups: Iterable[pa.RecordBatch]) -> None:
     added = _written(folder, delta.columns(table), groups)
     if added:
-        table.create_write_transaction([added], "append", table.schema())
-        table.update_incremental()
+        _commit(table, folder, [added])
+
+
+def _commit(table: DeltaTable, folder: Path, actions: Iterable[dict[str, Any]]) -> None:
+    delta.commit(folder, actions)
+    table.update_incremental()
 
 
 def _ahead(groups: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same groups; each is made while the caller is at work on the one before it."""
+    """The same groups, each made while the caller works on the one before it."""
     source = iter(groups)
     with ThreadPoolExecutor(1) as maker:
         following = maker.submit(next, source, None)
@@ -80,7 +83,7 @@ def _groups(rows: pa.Table) -> Iterator[pa.RecordBatch]:
 def replace(table: DeltaTable, folder: Path, rows: StoredRows, ingest: str) -> None:
     """Put `rows` in the place of those with the same key.
 
-    Files of the table that have none of these stay as they are, and the others become one.
+    Files without one of these keys stay; the others become one.
     """
     key, connection = listed(rows.table.key), rows.connection
     there = pa.table(table.get_add_actions(flatten=True))
@@ -108,9 +111,7 @@ def replace(table: DeltaTable, folder: Path, rows: StoredRows, ingest: str) -> N
     """
     changed = batches(connection, result, rows.table, {"ingest": ingest})
     added = _written(folder, delta.columns(table), regrouped(changed, delta.ROWS_IN_GROUP))
-    removed = [RemoveAction(path_of[file], True, _now()) for file in files]
-    table.create_write_transaction([*removed, *([added] if added else [])], "append", table.schema())
-    table.update_incremental()
+    _commit(table, folder, [*(_removed(path_of[file]) for file in files), *([added] if added else [])])
 
 
 def compact_if_scattered(
@@ -138,11 +139,8 @@ def compact_if_scattered(
         rows = _rows_of([folder / delta.plain_path(path) for path in paths], schema)
         if sort_by:
             rows = delta.in_order(pa.Table.from_batches(rows, schema), sort_by)
-        added = _written(folder, schema, regrouped(rows, delta.ROWS_IN_GROUP))
-        removed = [RemoveAction(path, False, _now()) for path in paths]
-        same = [dataclasses.replace(added, data_change=False)] if added else []
-        table.create_write_transaction([*removed, *same], "append", table.schema())
-        table.update_incremental()
+        added = _written(folder, schema, regrouped(rows, delta.ROWS_IN_GROUP), same=True)
+        _commit(table, folder, [*(_removed(path, same=True) for path in paths), *([added] if added else [])])
     table.create_checkpoint()  # in place of as many entries of the log
 
 
@@ -158,10 +156,15 @@ def _rows_of(paths: Iterable[Path], schema: pa.Schema) -> Iterator[pa.RecordBatc
             yield pa.record_batch(columns, names=schema.names).cast(schema)
 
 
-def _written(folder: Path, schema: pa.Schema, groups: Iterable[pa.RecordBatch]) -> AddAction | None:
-    """Write a file of these groups of rows; None where there are none.
+def _written(
+    folder: Path, schema: pa.Schema, groups: Iterable[pa.RecordBatch], *, same: bool = False
+) -> dict[str, Any] | None:
+    """Write a file of groups of rows; returns the log's action that adds it, None without rows.
 
-    Texts that come as dictionaries are written as such, and are read as texts.
+    Dictionaries of texts are written as such, and read as texts.
+
+    Args:
+        same: the rows replace equal ones in other files.
     """
     path = folder / f"part-{uuid.uuid4()}.zstd.parquet"
     writer: pq.ParquetWriter | None = None
@@ -179,8 +182,20 @@ def _written(folder: Path, schema: pa.Schema, groups: Iterable[pa.RecordBatch]) 
         raise
     if writer is None:
         return None
-    stats = json.dumps({"numRecords": n_rows})
-    return AddAction(path.name, path.stat().st_size, {}, _now(), True, stats)
+    facts = {
+        "path": path.name,
+        "partitionValues": {},
+        "size": path.stat().st_size,
+        "modificationTime": delta.now(),
+        "dataChange": not same,
+        "stats": json.dumps({"numRecords": n_rows}),
+    }
+    return {"add": facts}
+
+
+def _removed(path: str, *, same: bool = False) -> dict[str, Any]:
+    """The log's action that removes a file; `path` as the log has it."""
+    return {"remove": {"path": path, "deletionTimestamp": delta.now(), "dataChange": not same}}
 
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
@@ -203,8 +218,3 @@ def _as_they_come(schema: pa.Schema, rows: pa.Schema) -> pa.Schema:
             for field in schema
         ]
     )
-
-
-def _now() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000

@@ -22,7 +22,7 @@ from warehouse.storage.snapshot import create_view, listed
 from warehouse.storage.verification import QUARANTINE, Finding, expected, is_checkpoint, read_chain, verify
 from warehouse.storage.writing import append_ingests
 from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
-from warehouse.support.files import write_bytes
+from warehouse.support.files import make_folder, write_bytes
 from warehouse.vocabulary.schema import TABLES, Table
 
 
@@ -70,10 +70,10 @@ def repair(warehouse: Path) -> Repair:
     sums, versions = expected(chain)
     intact = _intact(sums, damage)
     mended = _write_copies(warehouse, damage, chain)
-    if chain:  # else an entry that can't be read may be one that was committed
-        mended += _cut_log(warehouse, "ingests", chain[-1].tables["ingests"])
     try:
-        history = CommitHistory.read(warehouse)
+        if chain:  # else an entry that can't be read may be one that was committed
+            mended += _cut_unreadable_records(warehouse, chain[-1].tables["ingests"])
+        history = CommitHistory.read_as_it_is(warehouse)
     except Exception as error:
         raise_refusal(error)
         raise UnusableWarehouse(
@@ -83,7 +83,7 @@ def repair(warehouse: Path) -> Repair:
     lost: list[LostRows] = []
     recovered: dict[str, int] = {}
     for name, committed in list(tables.items()):
-        mended += _cut_log(warehouse, name, committed)
+        delta.cut(warehouse / name, committed)
         broken = _broken(damage, name) - set(mended)
         rows_of = _rows_by_file(warehouse / name, committed) if broken else {}
         lost += [LostRows(name, path, rows_of.get(path, 0), versions.get(path)) for path in sorted(broken)]
@@ -92,7 +92,7 @@ def repair(warehouse: Path) -> Repair:
     # A part may be left whose whole is lost.
     for name in {one.table for one in lost}:
         for part in (part for part, table in TABLES.items() if table.part_of == name):
-            tables[part] = _with_orphans(warehouse / part, tables[part])
+            tables[part] = _with_orphans(warehouse / part)
     paths = [one.path for one in lost]
     if tables != history.delta_versions():
         append_ingests(warehouse, history.next_record("repair", tables, about=paths))
@@ -117,7 +117,7 @@ def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Mani
     for path in sorted({one.path for one in damage}):
         file = warehouse / path
         if path in copies:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(file.parent)
             write_bytes(file, copies[path])
             mended.append(path)
         elif "/_delta_log/" in path and file.suffix != ".json":
@@ -127,20 +127,15 @@ def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Mani
     return mended
 
 
-def _cut_log(warehouse: Path, table: str, committed: int) -> list[str]:
-    """Cut a log after its last commit at the first unreadable entry, left by a killed writer."""
-    folder = warehouse / table
-    later = [version for version in delta.log_versions(folder) if version > committed]
-    for version in range(committed + 1, max(later, default=committed) + 1):
-        try:
-            list(delta.log_entries(folder, version - 1, version))
-        except (OSError, ValueError) as error:
-            raise_refusal(error)
-            cut = [delta.log_entry_path(folder, entry) for entry in later if entry >= version]
-            for path in cut:
-                path.unlink()
-            return [path.relative_to(warehouse).as_posix() for path in cut]
-    return []
+def _cut_unreadable_records(warehouse: Path, listed: int) -> list[str]:
+    """Cut the log of `ingests` at the first unreadable entry after those that manifests list."""
+    folder, readable = warehouse / "ingests", listed
+    try:
+        for entry in delta.log_entries(folder, listed, max(delta.log_versions(folder), default=listed)):
+            readable = entry.version
+    except (OSError, ValueError) as error:
+        raise_refusal(error)
+    return [path.relative_to(warehouse).as_posix() for path in delta.cut(folder, readable)]
 
 
 def _broken(damage: Collection[Finding], table: str) -> set[str]:
@@ -163,12 +158,10 @@ def _rebuild(
     for path in broken:
         _set_aside(warehouse, path)
     gone = {path.removeprefix(f"{table.name}/") for path in broken}
-    active = delta.active_files(folder, newest)
+    active = {Path(file).relative_to(folder).as_posix() for file in delta.files_at(folder, newest)}
     if not active & gone:
         return 0, newest
     delta_table = delta.open_version(folder)
-    if delta_table.version() != newest:
-        delta_table.restore(newest, ignore_missing_files=True)
     delta_table.repair()
     older = _committed(folder, history.all_delta_versions(table.name)) - active - gone
     rows = _older_rows(folder, table, active - gone, older)
@@ -177,10 +170,9 @@ def _rebuild(
     return rows.num_rows, delta_table.version()
 
 
-def _with_orphans(folder: Path, version: int) -> int:
+def _with_orphans(folder: Path) -> int:
     """Mark a table as one whose rows may lack parents; returns its Delta version afterwards."""
     table = delta.open_version(folder)
-    delta.restore(table, version)
     delta.admit_orphans(table)
     return int(table.version())
 

@@ -1,5 +1,6 @@
 """Damage to a warehouse: changed, lost and foreign files, gaps in logs, missing commits."""
 
+import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ MODELS = "models"
 """Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
 QUARANTINE = "damaged"
 """Folder for files that a repair could not restore."""
+_OF_NOBODY = "no commit wrote this file"
 _OF_JOBS = {"jobs", "journals"}
 """Folders with the state of jobs."""
 
@@ -104,9 +106,11 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
             )
             findings.append(Finding(problem, path, message, versions[path]))
     findings += [Finding("lost", path, "damaged, and a repair could not restore it") for path in lost]
-    findings += _records(warehouse, chain)
-    findings += _logs(warehouse, chain)
-    findings += _unlisted(warehouse, set(listed), deep)
+    committed, found = _records(warehouse, chain)
+    findings += found
+    named, found = _later_entries(warehouse, chain, committed)
+    findings += found
+    findings += _unlisted(warehouse, set(listed), named, deep)
     version = chain[-1].version if chain else 0
     return Verification(version, findings, len(listed), size, time.perf_counter() - begun)
 
@@ -172,48 +176,70 @@ def _compare(path: Path, wanted: FileSum, deep: bool) -> Literal["missing", "cha
         return "changed"
 
 
-def _records(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
-    """Whether the record of commits and the manifests tell of the same commits."""
+def _records(warehouse: Path, chain: list[Manifest]) -> tuple[dict[str, int] | None, list[Finding]]:
+    """Delta versions of the data tables at the newest commit, and where records and manifests disagree.
+
+    The versions are None where the record can't be read.
+    """
     try:
-        history = CommitHistory.read(warehouse)
+        history = CommitHistory.read_as_it_is(warehouse)
+        committed = history.delta_versions()
         ids = ["", *history.ingests["ingest"].to_pylist()]  # an id may be no text any more
     except Exception as error:  # noqa: BLE001 (whatever libraries make of a damaged file)
         raise_refusal(error)
-        yield Finding("unreadable", "ingests", f"the record of commits can't be read: {one_line(error)}")
-        return
+        message = f"the record of commits can't be read: {one_line(error)}"
+        return None, [Finding("unreadable", "ingests", message)]
+    findings = []
     for manifest in chain:
         if manifest.version > history.version:
-            yield Finding("record", "ingests", "the record of the commit is missing", manifest.version)
+            message = "the record of the commit is missing"
+            findings.append(Finding("record", "ingests", message, manifest.version))
         elif manifest.ingest != ids[manifest.version]:
-            yield Finding("record", "ingests", "the record names another commit", manifest.version)
+            findings.append(Finding("record", "ingests", "the record names another commit", manifest.version))
     newest = chain[-1].version if chain else -1
     if newest < history.version:
         message = f"versions {newest + 1} to {history.version} have no checksums"
-        yield Finding("unprotected", manifests.FOLDER, message, history.version)
+        findings.append(Finding("unprotected", manifests.FOLDER, message, history.version))
+    return committed, findings
 
 
-def _logs(warehouse: Path, chain: list[Manifest]) -> Iterator[Finding]:
-    """Gaps in the logs, and entries that no manifest lists and nothing can read."""
+def _later_entries(
+    warehouse: Path, chain: list[Manifest], committed: Mapping[str, int] | None
+) -> tuple[set[str], list[Finding]]:
+    """Files named by log entries that no manifest lists, and findings about these entries.
+
+    Entries after the newest commit are leftovers, and name nothing.
+
+    Args:
+        committed: data table -> its Delta version at the newest commit; None = unknown.
+    """
+    named: set[str] = set()
+    findings = []
     for table in TABLES:
         folder = warehouse / table
         present = delta.log_versions(folder)
         listed = chain[-1].tables.get(table, -1) if chain else -1
-        for version in range(max([listed, *present], default=-1) + 1):
-            path = delta.log_entry_path(folder, version)
-            name = path.relative_to(warehouse).as_posix()
-            if version not in present and version > listed:
-                yield Finding("gap", name, "the log lacks this entry and has later ones")
-            elif version > listed:
+        newest = math.inf if committed is None or table == "ingests" else committed.get(table, 0)
+        for version in range(listed + 1, max(present, default=-1) + 1):
+            name = delta.log_entry_path(folder, version).relative_to(warehouse).as_posix()
+            if version > newest:
+                if version in present:
+                    findings.append(Finding("unlisted", name, _OF_NOBODY))
+            elif version not in present:
+                findings.append(Finding("gap", name, "the log lacks this entry and has later ones"))
+            else:
                 try:
-                    list(delta.log_entries(folder, version - 1, version))
+                    (entry,) = delta.log_entries(folder, version - 1, version)
+                    named.update(f"{table}/{path}" for path in entry.added)
                 except (OSError, ValueError) as error:
                     raise_refusal(error)
-                    yield Finding("unreadable", name, "the entry of the log can't be read")
+                    findings.append(Finding("unreadable", name, "the entry of the log can't be read"))
+    return named, findings
 
 
-def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding]:
-    """Files that no manifest lists, except those named by logs of commits without a manifest."""
-    known = {LOCK, HOLDER, *_named_by_logs(warehouse)}
+def _unlisted(warehouse: Path, listed: set[str], named: set[str], deep: bool) -> Iterator[Finding]:
+    """Files that are neither `listed` in a manifest nor `named` by a commit without one."""
+    known = {LOCK, HOLDER, *named}
     for folder, folders, names in os.walk(warehouse):
         place = Path(folder)
         if place == warehouse:
@@ -224,21 +250,9 @@ def _unlisted(warehouse: Path, listed: set[str], deep: bool) -> Iterator[Finding
                 continue
             if path not in known:
                 if not (place.name == "_delta_log" and delta.is_log_entry(file)):
-                    yield Finding("unlisted", path, "no commit wrote this file")
+                    yield Finding("unlisted", path, _OF_NOBODY)
             elif deep and path.endswith(".parquet") and not _is_readable(place / file):
                 yield Finding("unreadable", path, "it can't be read, and has no checksum")
-
-
-def _named_by_logs(warehouse: Path) -> Iterator[str]:
-    for table in TABLES:
-        folder = warehouse / table
-        for version in delta.log_versions(folder):
-            try:
-                entries = list(delta.log_entries(folder, version - 1, version))
-            except (OSError, ValueError) as error:
-                raise_refusal(error)
-                continue
-            yield from (f"{table}/{path}" for entry in entries for path in entry.added)
 
 
 def is_checkpoint(path: str) -> bool:
@@ -248,7 +262,7 @@ def is_checkpoint(path: str) -> bool:
 
 
 def _is_replaced(path: Path, listed: Mapping[str, FileSum]) -> bool:
-    """Whether the pointer to the newest checkpoint is that of a killed writer, which no manifest lists."""
+    """Whether it is `_last_checkpoint` and names a checkpoint of a killed writer."""
     if path.name != "_last_checkpoint":
         return False
     folder = path.parent.parent

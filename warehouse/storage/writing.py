@@ -16,7 +16,7 @@ from warehouse.storage import delta, manifests, ordered_files
 from warehouse.storage.file_parts import belong_to, has_orphans
 from warehouse.storage.history import CommitHistory, ingest_id
 from warehouse.storage.rows import Difference, compare
-from warehouse.storage.snapshot import listed
+from warehouse.storage.snapshot import Snapshot, listed
 from warehouse.storage.spilling import StoredRows
 from warehouse.storage.verification import refuse_damaged
 from warehouse.support.errors import BadInput, UnusableWarehouse
@@ -52,7 +52,8 @@ def commit(
     """Write conformed rows to the warehouse at `path`; the caller holds its lock."""
     started = datetime.now(UTC)
     history = CommitHistory.read(path)
-    differences, orphaned = _differences(connection, path, incoming, history.delta_versions())
+    stored = Snapshot(path, history.delta_versions(), history.ingests)
+    differences, orphaned = _differences(connection, stored, incoming)
     return apply(history, differences, orphaned, source=source, location=location, started=started)
 
 
@@ -92,10 +93,7 @@ def apply(
 
 
 def _differences(
-    connection: duckdb.DuckDBPyConnection,
-    path: Path,
-    incoming: Mapping[str, pa.Table],
-    committed: Mapping[str, int],
+    connection: duckdb.DuckDBPyConnection, stored: Snapshot, incoming: Mapping[str, pa.Table]
 ) -> tuple[dict[str, Difference], set[str]]:
     """New and changed rows of each table, and tables with rows without a parent (`storage.file_parts`)."""
     differences: dict[str, Difference] = {}
@@ -103,18 +101,17 @@ def _differences(
     for name, table in TABLES.items():
         if name not in incoming:
             continue
-        rows, stored = incoming[name], _stored(path, name, committed)
-        complete = stored is not None and bool(table.part_of) and delta.has_no_orphans(stored)
+        rows = incoming[name]
+        complete = bool(table.part_of) and stored.has_no_orphans(name)
         wholes = differences.get(table.part_of)
         if complete and wholes and belong_to(connection, table, rows, wholes.new):
             differences[name] = Difference(rows, rows.slice(0, 0))
             continue
-        differences[name] = compare(connection, table, rows, _files(path, name, stored))
+        differences[name] = compare(connection, table, rows, stored.files(name))
         new = differences[name].new
         if complete and new.num_rows:
             beside = incoming.get(table.part_of, TABLES[table.part_of].schema.empty_table())
-            files = _files(path, table.part_of, _stored(path, table.part_of, committed))
-            if has_orphans(connection, table, new, beside, files):
+            if has_orphans(connection, table, new, beside, stored.files(table.part_of)):
                 orphaned.add(name)
     return differences, orphaned
 
@@ -134,6 +131,8 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
         manifests.written(path, name, manifests.covered(previous, name), version)
         for name, version in json.loads(newest["tables"]).items()
     ]
+    # Those of a writer that died, or that a power cut damaged, before the manifest that lists them.
+    delta.cut_checkpoints(path / "ingests", manifests.covered(previous, "ingests"))
     table = delta.open_version(path / "ingests")
     # Before, not after: once the record is written, nothing may fail any more.
     ordered_files.compact_if_scattered(table, path / "ingests", most=_FILES_OF_RECORDS)
@@ -158,16 +157,18 @@ def restore(warehouse: Path, version: int) -> None:
     history = CommitHistory.read(warehouse)
     wanted = history.until(version).delta_versions()
     for name, at in wanted.items():
-        needed = [str(warehouse / name / file) for file in sorted(delta.active_files(warehouse / name, at))]
+        needed = sorted(delta.files_at(warehouse / name, at))
         gone = [file for file in needed if not Path(file).is_file()]  # which a repair may have taken away
         if gone:
             raise UnusableWarehouse(f"version {version} of {warehouse} needs {gone[0]}, which is lost")
         refuse_damaged(warehouse, needed)
     tables = history.delta_versions()
-    for name in tables:
-        table = delta.open_version(warehouse / name)
-        delta.restore(table, wanted.get(name, 0))
-        tables[name] = table.version()
+    for name, committed in tables.items():
+        delta.cut(warehouse / name, committed)
+        if committed != wanted.get(name, 0):
+            table = delta.open_version(warehouse / name)
+            table.restore(wanted.get(name, 0))
+            tables[name] = table.version()
     append_ingests(warehouse, history.next_record("restore", tables, about=[f"version {version}"]))
 
 
@@ -184,13 +185,11 @@ def _apply(
         if name == "ingests":
             continue
         versions[name] = committed.get(name, 0)
-        if not differences.get(name) and delta.newest_version(path / name) == versions[name]:
-            continue  # opening a table takes longer than a small write
         delta.create(path / name, TABLES[name])  # an older Headstart did not know all of today's tables
-        table = delta.open_version(path / name)
         # What a writer left that died before its record was written is not to become visible with ours.
-        delta.restore(table, versions[name])
+        delta.cut(path / name, versions[name])
         if differences.get(name):
+            table = delta.open_version(path / name)
             delta.upgrade(table, TABLES[name])
             if name in orphaned:
                 delta.admit_orphans(table)
@@ -199,7 +198,7 @@ def _apply(
             if differences[name].changed.num_rows:
                 _replace(table, TABLES[name], path / name, differences[name].changed, ingest)
             ordered_files.compact_if_scattered(table, path / name, TABLES[name].sort_by)
-        versions[name] = table.version()
+            versions[name] = table.version()
     return versions
 
 
@@ -230,15 +229,6 @@ def _stamp(rows: pa.Table | StoredRows, ingest: str) -> pa.Table:
     field = TABLES["runs"].schema.field(PROVENANCE)
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, dtype=np.int8)), [ingest])
     return rows.append_column(field.with_type(same.type), same)
-
-
-def _stored(path: Path, name: str, committed: Mapping[str, int]) -> DeltaTable | None:
-    """A table as it was committed; None if an older Headstart did not know it."""
-    return delta.open_version(path / name, committed[name]) if name in committed else None
-
-
-def _files(path: Path, name: str, stored: DeltaTable | None) -> list[str]:
-    return [] if stored is None else delta.files(path / name, stored)
 
 
 def _counts(rows_per_table: Mapping[str, int]) -> str:

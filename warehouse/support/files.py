@@ -83,12 +83,33 @@ def _replace(target: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        written.replace(target)
+        put_in_place(written, target)
     except OSError:
         with contextlib.suppress(OSError):
             written.unlink(missing_ok=True)
         raise
+
+
+def put_in_place(made: Path, target: Path) -> None:
+    """Rename a file or folder, whose content is on disk; its new name is there, too, when this returns.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    made.replace(target)
     sync_directory(target.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those that it lies in, unless they are there; they are on disk when this returns.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in made:
+        sync_directory(one.parent)
 
 
 def sync_directory(folder: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.support.errors import UnreadableInput, Unwritable, reason_of
-from warehouse.support.files import crc32, write_bytes
+from warehouse.support.files import crc32, sync_directory, write_bytes
 from warehouse.support.text import counted
 
 _CHECKSUM = re.compile(rb', "crc32": "([0-9a-f]{8})"}$')
@@ -44,9 +44,12 @@ class Journal:
         try:
             with self.path.open("ab") as file:
                 # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
+                is_new = file.tell() == 0
                 file.write(b"\n" + _line(record))
                 file.flush()
                 os.fsync(file.fileno())
+            if is_new:
+                sync_directory(self.path.parent)
         except OSError as error:
             raise Unwritable(f"{self.path} can't be written: {reason_of(error)}") from error
 

@@ -44,6 +44,7 @@ from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.tuning.predictions import UNKNOWN, KeptPredictions
 from recommend.bo.tuning.trials import Trial
 from warehouse.support.errors import BadOption, UnreadableInput, Unwritable, reason_of
+from warehouse.support.files import make_folder
 from warehouse.support.journal import Journal
 from warehouse.vocabulary.configuration import Configuration
 
@@ -262,7 +263,7 @@ class _Files:
             Unwritable: it can't be written.
         """
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             self._lock.acquire()
         except Timeout as error:
             raise BadOption(

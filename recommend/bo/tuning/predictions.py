@@ -11,7 +11,7 @@ import numpy as np
 
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import raise_refusal
-from warehouse.support.files import crc32, write_bytes
+from warehouse.support.files import crc32, make_folder, write_bytes
 
 UNKNOWN = "unknown"
 """Checksum of predictions that an older Headstart kept, if it kept any."""
@@ -43,7 +43,7 @@ class KeptPredictions:
             return None
         content = io.BytesIO()
         np.save(content, predictions.astype(np.float32), allow_pickle=False)
-        self.folder.mkdir(exist_ok=True)
+        make_folder(self.folder)
         write_bytes(self._path(name), content.getvalue())
         return crc32(content.getvalue())
 

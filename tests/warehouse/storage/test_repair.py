@@ -9,7 +9,7 @@ import pytest
 from tests.warehouse.worlds import Templates, runs
 from warehouse.storage import delta, manifests, ordered_files
 from warehouse.store import Warehouse
-from warehouse.support.errors import UnusableWarehouse, Unwritable
+from warehouse.support.errors import BadInput, UnusableWarehouse
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
         warehouse.write(runs(name="d"), source="test")
     whole = warehouse.sql("SELECT * FROM runs ORDER BY run")
     version = delta.open_version(warehouse.path / "runs").version()
-    (compacted,) = delta.active_files(warehouse.path / "runs", version)
-    (warehouse.path / "runs" / compacted).write_bytes(b"")
+    (compacted,) = delta.files_at(warehouse.path / "runs", version)
+    Path(compacted).write_bytes(b"")
     assert Warehouse.repair(warehouse.path).recovered == {"runs": 4}
     pd.testing.assert_frame_equal(
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs ORDER BY run"), whole
@@ -90,23 +90,38 @@ def test_what_was_lost_can_be_written_again(warehouse: Warehouse) -> None:
     assert Warehouse.verify(warehouse.path, deep=True).damage == []
 
 
-def test_what_a_power_cut_left_of_an_unfinished_commit_goes(warehouse: Warehouse) -> None:
-    """The newest log entries may be empty where the disk had not got their content yet."""
+@pytest.mark.parametrize("left", [b"", bytes(100), b'{"add":{"path":"par'])
+def test_what_a_power_cut_left_of_an_unfinished_commit_goes_with_the_next_one(
+    warehouse: Warehouse, left: bytes
+) -> None:
+    """Entries that deltalake wrote may be empty or torn where the disk had not got their content yet."""
+    folder = warehouse.path / "runs"
+    delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(left)
+    assert [one.kind for one in Warehouse.verify(warehouse.path).findings] == ["unlisted"]
+    assert warehouse.write(runs(name="d"), source="test").version == 5
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
+
+
+def test_a_torn_record_of_a_commit_is_refused_and_repaired(warehouse: Warehouse) -> None:
+    folder = warehouse.path / "ingests"
+    delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(b"")
+    with pytest.raises(BadInput, match=r"json is empty; `warehouse repair` may help"):
+        warehouse.write(runs(name="d"), source="test")
+    done = Warehouse.repair(warehouse.path)
+    assert (done.version, len(done.mended), done.findings) == (4, 1, [])
+    assert warehouse.write(runs(name="d"), source="test").version == 5
+
+
+def test_a_torn_checkpoint_of_an_unfinished_commit_goes_with_the_next_one(warehouse: Warehouse) -> None:
     for table in ("runs", "ingests"):
         folder = warehouse.path / table
-        delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(b"")
-    done = Warehouse.repair(warehouse.path)
-    assert (done.version, len(done.mended), done.findings) == (4, 2, [])
+        delta.open_version(folder).create_checkpoint()
+        (checkpoint,) = (folder / "_delta_log").glob("*.checkpoint.parquet")
+        later = int(checkpoint.name.partition(".")[0]) + 1
+        (folder / "_delta_log" / f"{later:020}.checkpoint.parquet").write_bytes(b"PAR1")
+        (folder / "_delta_log" / "_last_checkpoint").write_text(f'{{"version":{later},"size":1}}')
     assert Warehouse.open(warehouse.path).write(runs(name="d"), source="test").version == 5
-
-
-def test_a_write_to_a_damaged_log_is_refused_and_names_the_repair(warehouse: Warehouse) -> None:
-    folder = warehouse.path / "runs"
-    delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(b"")
-    with pytest.raises(Unwritable, match=r"json is empty; `warehouse repair` may help"):
-        warehouse.write(runs(name="d"), source="test")
-    assert Warehouse.repair(warehouse.path).version == 4
-    assert warehouse.write(runs(name="d"), source="test").version == 5
+    assert Warehouse.verify(warehouse.path, deep=True).findings == []
 
 
 def test_damaged_manifests_are_written_anew(warehouse: Warehouse) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.flips import flipped_bit
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import runs, written
 from warehouse.storage import delta, manifests, ordered_files
 from warehouse.storage.verification import Finding
 from warehouse.store import STARTER, Warehouse
@@ -124,15 +124,8 @@ def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path) -> None:
 
 
 def test_checkpoints_of_the_logs_are_verified_and_may_be_missing(tmp_path: Path) -> None:
-    warehouse = Warehouse.create(tmp_path / "w")
-    rows = runs(name="a")
-    warehouse.write(rows, source="test")
-    flows = warehouse.arrow("SELECT * FROM flows")
-    table = delta.open_version(warehouse.path / "flows")
-    for _ in range(100):  # a checkpoint is made at the hundredth entry of a log
-        ordered_files.append_table(table, warehouse.path / "flows", flows)
-    warehouse.write(runs(name="b", flow="openml:2"), source="test")
-    checkpoints = [*warehouse.path.rglob("*.checkpoint.parquet"), *warehouse.path.rglob("_last_checkpoint")]
+    warehouse = written(tmp_path / "w", *(runs(name=name) for name in "abcde"))  # of which the last compacts
+    checkpoints = sorted((warehouse.path / "setups" / "_delta_log").glob("*checkpoint*"))
     assert len(checkpoints) == 2
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
     for path in checkpoints:
@@ -143,7 +136,7 @@ def test_checkpoints_of_the_logs_are_verified_and_may_be_missing(tmp_path: Path)
     for path in checkpoints:
         path.unlink()
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
-    assert Warehouse.open(warehouse.path).version == 2
+    assert Warehouse.open(warehouse.path).version == 5
 
 
 def log_with(path: str) -> str:
