@@ -1,6 +1,6 @@
-"""Operations on a warehouse by processes that halt before every call to the disk until they are let go on.
+"""Operations on a warehouse by processes that halt before calls to the disk until they are told to go on.
 
-So one thing after another is done by whom the caller likes, and each order of events can be had again.
+One process works at a time, so that any order of events can be chosen, and be repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
 WAITS = "sleep"
-"""Name of the call that a process makes while another one has the lock."""
+"""The call of a process that waits for the lock; it always halts there."""
 CALLS: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("open", "fsync", "mkdir", "unlink", "rename", "replace")),
     (pq.ParquetWriter, "close"),
@@ -85,7 +85,7 @@ class Processes:
         )
 
     def start(self, operation: str, *arguments: Any) -> Process:
-        """Start an operation, which halts before its first call to the disk."""
+        """Start an operation, which waits for the first turn."""
         answers, turns = (self.folder / f"{next(self._numbers)}" for _ in range(2))
         for one in (answers, turns):
             os.mkfifo(one)
@@ -117,19 +117,17 @@ class Process:
         self.result: Any = None
         self.is_over = False
 
-    def go_on(self) -> str:
-        """Let it make one call; returns the name of the one that it halts at, "" where it is over."""
+    def go_on(self, calls: int) -> None:
+        """Let it make so many calls, fewer where it is over or waits."""
         if self.is_over:
-            return ""
-        self._turns.write(".")
+            return
+        self._turns.write(f"{calls}\n")
         self._turns.flush()
-        call = self._answers.readline().strip()
-        if call.startswith("["):
-            (self.result,) = json.loads(call)
+        answer = self._answers.readline().strip()
+        assert answer, "the process has died"
+        if answer.startswith("["):
+            (self.result,) = json.loads(answer)
             self._close()
-            return ""
-        assert call, "the process has died"
-        return call
 
     def kill(self) -> None:
         os.kill(self.number, signal.SIGKILL)
@@ -147,17 +145,21 @@ def _work(answers: IO[str], turns: IO[str], operation: str, arguments: list[Any]
         answers.write(f"{what}\n")
         answers.flush()
 
+    left = 0
+
     def halting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
         def halt(*given: Any, **options: Any) -> Any:
-            say(name)
-            if not turns.read(1):
-                os._exit(1)
+            nonlocal left
+            if not left or name == WAITS:
+                say(name)
+                left = int(turns.readline() or os._exit(1))
+            left -= 1
             return None if name == WAITS else call(*given, **options)
 
         return halt
 
     say(str(os.getpid()))
-    turns.read(1)
+    left = int(turns.readline())
     for owner, name in CALLS:
         setattr(owner, name, halting(getattr(owner, name), name))
     try:

@@ -1,5 +1,6 @@
 """A full disk, several writers at once, and files that were damaged or lost."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,7 +10,7 @@ import pytest
 
 from tests.warehouse.worlds import Templates, runs
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, UnusableWarehouse
+from warehouse.support.errors import BadInput, UnusableWarehouse, Unwritable
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +37,23 @@ except Unwritable as error:
     assert done.startswith("failed: cannot write to")
     assert done.count("\n") == 1
     assert Warehouse.open(warehouse.path).version == 1
+
+
+def test_disk_that_does_not_take_the_rows_fails_the_write_and_leaves_no_record(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(Unwritable, match="can't be written: Input/output error"),
+    ):
+        patch.setattr(os, "fsync", refuses)
+        warehouse.write(runs(name="second"), source="test")
+    assert Warehouse.open(warehouse.path).version == 1
+    assert warehouse.write(runs(name="second"), source="test").version == 2
+    assert Warehouse.verify(warehouse.path, deep=True).damage == []
 
 
 def test_two_processes_that_write_at_once_both_succeed(tmp_path: Path) -> None:

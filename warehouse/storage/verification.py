@@ -143,7 +143,10 @@ def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]
 
 
 def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
-    """The readable manifests, oldest first, and findings about the others."""
+    """The readable manifests, oldest first, and findings about the others.
+
+    One without a parent lists everything: a repair that wrote it is removing those before it.
+    """
     chain: list[Manifest] = []
     findings: list[Finding] = []
     for version in manifests.versions(warehouse):
@@ -158,7 +161,9 @@ def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
         if manifest.version != version:
             findings.append(Finding("manifest", name, "it is the manifest of another version", version))
             continue
-        if manifest.parent != (chain[-1].checksum if chain else ""):
+        if not manifest.parent:
+            chain, findings = [], []
+        elif manifest.parent != (chain[-1].checksum if chain else ""):
             findings.append(Finding("manifest", name, "the manifest before it is missing", version))
         chain.append(manifest)
     return chain, findings

@@ -9,6 +9,7 @@ import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def make_folder(folder: Path) -> None:
     Raises:
         OSError: the disk refuses.
     """
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    made = list(takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
     folder.mkdir(parents=True, exist_ok=True)
     for one in made:
         sync_directory(one.parent)

@@ -16,16 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    RuleBasedStateMachine,
-    consumes,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from tests.warehouse.interleaving import WAITS, Process, Processes
+from tests.warehouse.interleaving import Process, Processes
 from tests.warehouse.worlds import runs, written
 from warehouse.store import Warehouse
 
@@ -40,6 +33,17 @@ OTHER = {"x": 0.1, "y": 0.2}
 """Content of the warehouse that is merged."""
 
 
+CALLS = st.one_of(st.integers(1, 60), st.just(1000))
+"""How many calls a process makes at a time; a commit takes 30 to 90."""
+
+
+def operations() -> st.SearchStrategy[tuple[Any, ...]]:
+    writes = st.tuples(st.just("write"), st.sampled_from("abc"), st.sampled_from([0.5, 0.6, 0.7]))
+    restores = st.tuples(st.just("restore"), st.integers(0, 5))
+    others = st.sampled_from([("merge",), ("repair",), ("verify",), ("export",)])
+    return st.one_of(writes, writes, restores, others)
+
+
 def content(warehouse: Warehouse) -> Rows:
     rows = warehouse.arrow(
         "SELECT setup, value FROM evaluations JOIN runs USING (run) JOIN setups USING (setup)"
@@ -52,7 +56,6 @@ class Interleaving(RuleBasedStateMachine):
 
     processes: Processes
     templates: Path
-    at_work = Bundle("at_work")
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,57 +64,37 @@ class Interleaving(RuleBasedStateMachine):
         self.path = self.folder / "warehouse"
         shutil.copytree(self.templates / "begun", self.path)
         self.versions: list[Rows] = [{}, {"a": 0.5}]
-        self.running: dict[Process, tuple[Any, ...]] = {}
+        self.running: list[tuple[Process, tuple[Any, ...]]] = []
 
     # ---- what is done -------------------------------------------------------------------------------------
 
-    def start(self, *operation: Any) -> Process:
+    @precondition(lambda self: len(self.running) < AT_MOST)
+    @rule(operation=operations())
+    def start(self, operation: tuple[Any, ...]) -> None:
         name, *arguments = operation
-        process = self.processes.start(name, str(self.path), *arguments)
-        self.running[process] = operation
-        return process
+        if name == "export":
+            arguments = [str(self.folder / f"copy{len(list(self.folder.iterdir()))}")]
+        if name == "merge":
+            arguments = [str(self.templates / "other")]
+        self.running.append((self.processes.start(name, str(self.path), *arguments), operation))
 
-    @rule(target=at_work, name=st.sampled_from("abc"), value=st.sampled_from([0.5, 0.6, 0.7]))
-    def write(self, name: str, value: float) -> Process:
-        return self.start("write", name, value)
-
-    @rule(target=at_work)
-    def merge(self) -> Process:
-        return self.start("merge", str(self.templates / "other"))
-
-    @rule(target=at_work, version=st.integers(0, 5))
-    def restore(self, version: int) -> Process:
-        return self.start("restore", version)
-
-    @rule(target=at_work, operation=st.sampled_from(["repair", "verify"]))
-    def look(self, operation: str) -> Process:
-        return self.start(operation)
-
-    @rule(target=at_work)
-    def export(self) -> Process:
-        return self.start("export", str(self.folder / f"copy{len(list(self.folder.iterdir()))}"))
-
-    @rule(process=at_work, calls=st.integers(1, 150))
-    def go_on(self, process: Process, calls: int) -> None:
+    @precondition(lambda self: self.running)
+    @rule(which=st.integers(0, AT_MOST - 1), calls=CALLS, is_killed=st.sampled_from([False, False, True]))
+    def go_on(self, which: int, calls: int, is_killed: bool) -> None:
         """Let a process make so many calls."""
-        for _ in range(calls):
-            call = process.go_on()
-            if call in ("", WAITS):
-                break
-        self.look_at(process)
-
-    @rule(process=consumes(at_work))
-    def kill(self, process: Process) -> None:
-        if self.running.pop(process, None):
+        place = which % len(self.running)
+        process, operation = self.running[place]
+        process.go_on(calls)
+        self.look(process, operation)
+        if is_killed and not process.is_over:
             process.kill()
+        if process.is_over:
+            del self.running[place]
 
     # ---- what has to hold ---------------------------------------------------------------------------------
 
-    def look_at(self, process: Process) -> None:
+    def look(self, process: Process, operation: tuple[Any, ...]) -> None:
         """Check the warehouse after some calls of one process."""
-        operation = self.running.get(process)
-        if operation is None:
-            return
         now = Warehouse.open(self.path)
         rows = content(now)
         if now.version == len(self.versions):
@@ -120,7 +103,6 @@ class Interleaving(RuleBasedStateMachine):
         assert now.version == len(self.versions) - 1
         assert rows == self.versions[-1]
         if process.is_over:
-            del self.running[process]
             self.check_result(operation, process.result)
 
     def results(self, operation: tuple[Any, ...]) -> list[Rows]:
@@ -129,7 +111,7 @@ class Interleaving(RuleBasedStateMachine):
         match operation:
             case ("write", name, value):
                 return [before | {name: value}]
-            case ("merge", _):
+            case ("merge",):
                 return [OTHER | before]
             case ("restore", version):
                 return self.versions[: version + 1]
@@ -139,25 +121,18 @@ class Interleaving(RuleBasedStateMachine):
         match operation:
             case ("verify",):
                 assert result == []
-            case ("export", _):
+            case ("export",):
                 version, found = result
                 assert sorted(self.versions[version].values()) == sorted(found)
             case ("write", name, value):
                 assert self.versions[result][name] == value
-            case ("merge", _):
+            case ("merge",):
                 assert self.versions[result].keys() >= OTHER.keys()
             case _:
                 assert isinstance(result, int)
 
-    @invariant()
-    def at_most_three(self) -> None:
-        while len(self.running) > AT_MOST:
-            process = next(iter(self.running))
-            del self.running[process]
-            process.kill()
-
     def teardown(self) -> None:
-        for process in self.running:
+        for process, _ in self.running:
             process.kill()
         assert Warehouse.verify(self.path, deep=True).damage == []
         for version, rows in enumerate(self.versions):

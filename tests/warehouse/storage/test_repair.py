@@ -132,6 +132,15 @@ def test_damaged_manifests_are_written_anew(warehouse: Warehouse) -> None:
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
 
 
+def test_a_repair_that_is_killed_among_the_manifests_leaves_no_damage(warehouse: Warehouse) -> None:
+    older = {path: path.read_bytes() for path in (warehouse.path / manifests.FOLDER).iterdir()}
+    Warehouse.repair(warehouse.path)
+    for path, content in older.items():
+        if not path.exists():
+            path.write_bytes(content)
+    assert Warehouse.verify(warehouse.path).findings == []
+
+
 def test_a_warehouse_without_manifests_gets_them(warehouse: Warehouse) -> None:
     shutil.rmtree(warehouse.path / manifests.FOLDER)
     assert [one.kind for one in Warehouse.verify(warehouse.path).findings] == ["unprotected"]
