@@ -67,7 +67,7 @@ def test_the_recording_has_all_that_was_written(recording: Recording, tmp_path: 
 
 
 @pytest.mark.parametrize("cut", [Cut.lost, Cut.emptied, Cut.torn])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_what_was_reported_before_a_cut_is_there(
     recording: Recording, cut: Cut, seed: int, tmp_path: Path
 ) -> None:
@@ -78,16 +78,14 @@ def test_what_was_reported_before_a_cut_is_there(
     if not reported:
         assert Warehouse.create(path).version == 0
         return
-    version = Warehouse.open(path).version
+    warehouse = Warehouse.open(path)
+    version = warehouse.version
     assert version >= reported - 1
     assert len(Journal(folder / "journal").records()) >= reported - 1
-    for one in range(version + 1):
-        of_setups = Warehouse.open(path, version=one).sql(
-            "SELECT value FROM runs JOIN hyperparameters USING (setup)"
-        )
-        assert sorted(of_setups["value"]) == [str(number) for number in range(one)]
+    depths = warehouse.sql("SELECT value FROM runs JOIN hyperparameters USING (setup)")
+    assert sorted(depths["value"]) == [str(number) for number in range(version)]
     assert Warehouse.verify(path, deep=True).damage == []
-    assert Warehouse.open(path).write(runs(name="after"), source="test").version == version + 1
+    assert warehouse.write(runs(name="after"), source="test").version == version + 1
     assert Warehouse.verify(path, deep=True).damage == []
 
 
