@@ -118,7 +118,7 @@ def cut_checkpoints(folder: Path, version: int) -> list[Path]:
     deltalake can't open a table that has a damaged one.
     """
     log = folder / "_delta_log"
-    later = [path for path in log.glob("*.checkpoint*.parquet") if _version_of(path) > version]
+    later = [log / name for name in _checkpoints(folder) if _version_of(name) > version]
     removed = [log / "_last_checkpoint", *later] if later else []
     for path in removed:
         path.unlink(missing_ok=True)
@@ -202,10 +202,13 @@ def log_entry_path(folder: Path, version: int) -> Path:
 
 def log_versions(folder: Path) -> list[int]:
     """Delta versions whose entries are in the log, in order; none where there is no log."""
+    return sorted(int(name.removesuffix(".json")) for name in _log_names(folder) if is_log_entry(name))
+
+
+def _log_names(folder: Path) -> list[str]:
     log = folder / "_delta_log"
     # A path for each of a thousand entries takes several times as long as their names.
-    names = os.listdir(log) if log.is_dir() else []  # noqa: PTH208
-    return sorted(int(name.removesuffix(".json")) for name in names if is_log_entry(name))
+    return os.listdir(log) if log.is_dir() else []  # noqa: PTH208
 
 
 def newest_version(folder: Path) -> int | None:
@@ -257,11 +260,15 @@ def checkpoint_files(folder: Path, version: int) -> list[Path]:
 
 def newest_checkpoint(folder: Path) -> int:
     """The Delta version of the table's last checkpoint; 0 without one."""
-    return max(map(_version_of, (folder / "_delta_log").glob("*.checkpoint*.parquet")), default=0)
+    return max(map(_version_of, _checkpoints(folder)), default=0)
 
 
-def _version_of(path: Path) -> int:
-    return int(path.name.partition(".")[0])
+def _checkpoints(folder: Path) -> list[str]:
+    return [name for name in _log_names(folder) if ".checkpoint" in name]
+
+
+def _version_of(checkpoint: str) -> int:
+    return int(checkpoint.partition(".")[0])
 
 
 def plain_path(path: str) -> str:
