@@ -133,7 +133,8 @@ class Recording:
         self.replaced = begun.rows - end.rows if not job.may_begin_damaged else frozenset()
         warehouse = Warehouse.open(self._root / job.written)
         first = max(begun.version, 0)
-        versions = range(first, warehouse.version + 1) if job.written == "warehouse" else ()
+        is_whole = job.written == "warehouse" and not job.may_begin_damaged
+        versions = range(first, warehouse.version + 1) if is_whole else ()
         opened = (Warehouse.open(warehouse.path, version=version) for version in versions)
         self.states = {frozenset[str](), content(warehouse), *map(content, opened)}
 
