@@ -23,6 +23,7 @@ from deltalake import DeltaTable
 from warehouse.storage import delta
 from warehouse.storage.snapshot import create_view, listed
 from warehouse.storage.spilling import StoredRows, batches, regrouped
+from warehouse.support.files import sync_file
 from warehouse.vocabulary.schema import PROVENANCE
 
 # Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
@@ -182,6 +183,7 @@ def _written(
         raise
     if writer is None:
         return None
+    sync_file(path)  # before an entry of the log names it
     facts = {
         "path": path.name,
         "partitionValues": {},

@@ -113,6 +113,17 @@ def make_folder(folder: Path) -> None:
         sync_directory(one.parent)
 
 
+def sync_file(path: Path) -> None:
+    """Have the content of a file, and its name, on disk when this returns.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    sync_directory(path.parent)
+
+
 def sync_directory(folder: Path) -> None:
     """Sync the entries of a directory, so that a renamed file stays renamed after a power cut.
 

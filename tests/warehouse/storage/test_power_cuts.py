@@ -89,6 +89,16 @@ def test_what_was_reported_before_a_cut_is_there(
     assert Warehouse.verify(path, deep=True).damage == []
 
 
+@pytest.mark.parametrize("cut", [Cut.lost, Cut.emptied])
+def test_a_record_is_never_there_without_its_rows(recording: Recording, cut: Cut, tmp_path: Path) -> None:
+    log = recording.root / "warehouse" / "ingests" / "_delta_log"
+    named = [number for number, call in enumerate(recording.calls) if call.other.parent == log]
+    for number in named[1:]:  # the first makes the table
+        for more in (1, 2):  # with the name of the record's entry, and with its sync
+            folder = recording.left(recording.calls[: number + more], cut, 0, tmp_path / f"{number} {more}")
+            assert Warehouse.open(folder / "warehouse").version >= 0
+
+
 def test_without_syncs_commits_would_be_lost(recording: Recording, tmp_path: Path) -> None:
     unsynced = [call for call in recording.calls if call.kind not in "FD"]
     assert list(recording.left(unsynced, Cut.lost, 0, tmp_path / "disk").iterdir()) == []
