@@ -82,6 +82,7 @@ class Processes:
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
+            start_new_session=True,
         )
 
     def start(self, operation: str, *arguments: Any) -> Process:
@@ -104,6 +105,8 @@ class Processes:
         assert self._origin.stdout.readline()
 
     def end(self) -> None:
+        """End all of them, also those that wait for a turn since a check has failed."""
+        os.killpg(self._origin.pid, signal.SIGKILL)
         self._origin.communicate()
 
 
