@@ -47,7 +47,7 @@ def test_disk_that_does_not_take_the_rows_fails_the_write_and_leaves_no_record(
 
     with (
         monkeypatch.context() as patch,
-        pytest.raises(Unwritable, match="cannot write to .*: Input/output error"),
+        pytest.raises(Unwritable, match=r"cannot write to .*: Input/output error"),
     ):
         patch.setattr(os, "fsync", refuses)
         warehouse.write(runs(name="second"), source="test")
