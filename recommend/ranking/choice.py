@@ -1,4 +1,4 @@
-"""Which candidates to try first: a forecast of all of them, and the choice of the best together.
+"""Forecast of all candidates, and the choice of those to try first, which are the best together.
 
 Notation: n candidates, k of them chosen; p (n,) predicted standard scores scaled to [0, 1], higher is better;
 d >= 0 the delta parameter.

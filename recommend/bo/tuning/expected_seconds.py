@@ -56,13 +56,16 @@ class ExpectedSeconds:
         seconds = [self.of_fit(one, self.all_rows if rows is None else rows) for one in several]
         return sum(one + STARTING for one in seconds if not math.isnan(one))
 
-    def rows_within(self, seconds: float, one: Configuration) -> int | None:
+    def rows_within(self, seconds: float, one: Configuration, most: int | None = None) -> int | None:
         """All rows, or the half of them, a quarter, ..., on which a fit is expected to take these seconds.
 
         None where even the fewest take longer.
+
+        Args:
+            most: rows of the fit at most, as many as the fewest or more; None = all.
         """
-        rows = self.all_rows
-        while self.of_fits([one], rows) > seconds:
+        rows, most = self.all_rows, self.all_rows if most is None else most
+        while rows > most or self.of_fits([one], rows) > seconds:
             if rows == self.fewest_rows:
                 return None
             rows = max(rows // 2, self.fewest_rows)

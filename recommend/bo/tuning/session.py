@@ -481,9 +481,7 @@ class Session:
         It takes several steps where all rows are many times those of its fit.
         """
         left, before = self.deadline.left(), self._fitted_rows(one)
-        rows = self._times.rows_within(FIRST_SHARE * left, one) or 0
-        while rows > STEP * before:
-            rows //= 2
+        rows = self._times.rows_within(FIRST_SHARE * left, one, most=STEP * before) or 0
         self._want({one: rows})
         rest = [other for other in self.selection.weights if other not in self.failed]
         if rows == self._times.all_rows and self._times.of_fits(rest) <= FIRST_SHARE * left:
