@@ -115,7 +115,7 @@ def renew(document: Path, shown: Sequence[str], printed: str) -> None:
 
 def outcome(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     """What a command prints; it has to end well. A verification is a brief one."""
-    command, _, into = re.sub(r"--verify \d+s", "--verify 2s", line).partition(" > ")
+    command, _, into = re.sub(r"--verify \d+s", "--verify 3s", line).partition(" > ")
     program, *arguments = shlex.split(command)
     if program == "python":
         printed, complaints = run_scripts([tuple(arguments)], Path.cwd())

@@ -12,6 +12,8 @@ USUAL_LIMIT = 60.0
 """Seconds that a trial may take where the search has no time limit."""
 LARGEST_SHARE = 0.25
 """Share of a search's time that one trial may take; a heuristic, as the next."""
+LEAST_LIMIT = 2.0
+"""Seconds that a trial may take in any case: on a busy machine it takes long to begin."""
 FIRST_SHARE = 0.2
 """Share of the time left that the first fit is expected to take at most."""
 
@@ -49,4 +51,4 @@ def trial_limit(wanted: float | None, seconds: float | None) -> float:
     """
     if wanted is not None:
         return wanted
-    return USUAL_LIMIT if seconds is None else LARGEST_SHARE * seconds
+    return USUAL_LIMIT if seconds is None else max(LARGEST_SHARE * seconds, LEAST_LIMIT)

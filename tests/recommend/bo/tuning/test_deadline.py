@@ -17,4 +17,5 @@ def test_time_runs_from_when_it_began_and_is_never_less_than_nothing() -> None:
 def test_a_trial_may_take_what_the_user_says_or_a_quarter_of_the_time() -> None:
     assert trial_limit(7.0, 40.0) == 7
     assert trial_limit(None, 40.0) == 10
+    assert trial_limit(None, 3.0) == 2
     assert trial_limit(None, None) == 60
