@@ -386,7 +386,7 @@ class Session:
 
     def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
         """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
-        trial = one.share * self._times.of_fit(one.configuration, self._trial_rows) * self._trial_fits
+        trial = self._times.of_fit(one.configuration, self._rows_of(one)) * self._trial_fits
         return not trial > min(seconds, self._limit) and self._can_be_fitted(one.configuration)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
@@ -696,7 +696,7 @@ class Session:
         """Number of rows that each fit of a trial has at least."""
         return self.splits.resampling.sizes(self._times.all_rows)[0]
 
-    def _rows_of(self, trial: Trial) -> int:
+    def _rows_of(self, trial: Proposed | Trial) -> int:
         """Number of rows that each fit of this trial has."""
         return round(trial.share * self._trial_rows)
 
