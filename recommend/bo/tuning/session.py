@@ -74,7 +74,8 @@ ROUNDS, UNUSED = 3, 0.1
 """Most rounds of trials with a model after them, and the share of the time from which on there is another; a
 heuristic, as the next."""
 KEPT = 0.4
-"""Largest share of the time that is kept for the last fits."""
+"""Largest share of the time that is kept for the last fits. The other members of the first average, which
+nearly always are among these, are fitted at once where they take no more."""
 ON_THE_WAY = 0.1
 """Share of the time so far that fits on the way may take."""
 LEAST = 2.0
@@ -98,6 +99,8 @@ ENDING = 0.5
 """Seconds that it takes to select the last model and to end."""
 ASKED = 10
 """Proposals after which there is no time for a trial."""
+FIRST_BY_MODEL = 3.0
+"""Times as long as the optimizer took to be made that its model's first proposal is expected to take."""
 MORE = 1.5
 """Times as long as the one before that the last selection may take."""
 LIKELY = 2
@@ -184,6 +187,8 @@ class Session:
     """Seconds from the beginning until the model is selected anew; 0 = not before the firsts are tried."""
     _selecting: float = field(default=0.0, init=False)
     """Seconds that the last selection took."""
+    _proposing: float = field(default=0.0, init=False)
+    """Seconds that the next proposal is expected to take."""
     _wanted: dict[Configuration, int] = field(default_factory=dict, init=False)
     """Configuration to fit before the next trial -> number of rows."""
     _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
@@ -346,26 +351,31 @@ class Session:
         )
 
     def _next_trial(self) -> Task | None:
-        seconds = self._seconds_for_trials()
-        if self._closing or seconds <= 0:
+        if self._closing or self._seconds_for_trials() <= 0:
             return None
-        trial = self.history.take(lambda one: self._fits_into(seconds, one))
+        trial = self.history.take(self._fits_into)
         if trial is None:
             full = self.budget.trials is not None and len(self.history.trials) >= self.budget.trials
-            trial = None if full else self._proposed(seconds)
+            trial = None if full else self._proposed()
         if trial is None:
             self._closing = not self._of_kind("trial")  # for whose outcomes the proposer may wait
             return None
         self._since_repetition += 1
-        return Task("trial", trial.configuration, min(self._limit, seconds), trial.number)
+        return Task("trial", trial.configuration, self._seconds_for_trial(), trial.number)
 
-    def _proposed(self, seconds: float) -> Trial | None:
+    def _proposed(self) -> Trial | None:
         """The next trial, begun; None where nothing is proposed that fits into the time."""
         for _ in range(ASKED):
+            if self._seconds_for_trials() <= self._proposing:
+                return None
+            before = self.deadline.elapsed()
             proposed = self.proposer.propose(self.history.trials)
             if proposed is None:
                 return None
-            if self._fits_into(seconds, proposed):
+            took = self.deadline.elapsed() - before
+            is_of_model = proposed.origin == "model"
+            self._proposing = took if is_of_model else max(self._proposing, FIRST_BY_MODEL * took)
+            if self._fits_into(proposed):
                 number, share = self.history.next_number, self._share(proposed)
                 trial = Trial(number, proposed.configuration, proposed.origin, share=share)
                 self.history.begin(trial)
@@ -384,10 +394,11 @@ class Session:
         most, _ = replace(resampling, train_rows=None).sizes(self._times.all_rows)
         return max(min(rows, most) / self._trial_rows, ALL_ROWS)
 
-    def _fits_into(self, seconds: float, one: Proposed | Trial) -> bool:
+    def _fits_into(self, one: Proposed | Trial) -> bool:
         """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
+        seconds = self._seconds_for_trial()
         trial = self._times.of_fit(one.configuration, self._rows_of(one)) * self._trial_fits
-        return not trial > min(seconds, self._limit) and self._can_be_fitted(one.configuration)
+        return seconds > 0 and not trial > seconds and self._can_be_fitted(one.configuration)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
         """Another evaluation of the leader that has the fewest.
@@ -400,7 +411,7 @@ class Session:
             return None
         if not at_once and self._since_repetition < REPEAT_EVERY:
             return None
-        seconds = self._seconds_for_trials()
+        seconds = self._seconds_for_trial()
         leaders = [
             trial
             for trial in ranked(self.history.trials, self.search.measure)[:LEADERS]
@@ -413,7 +424,7 @@ class Session:
         self._since_repetition = 0
         trial = min(leaders, key=lambda one: len(one.evaluations))
         self._unrepeatable.add(trial.number)  # until it has ended
-        return Task("repetition", trial.configuration, min(self._limit, seconds), trial.number)
+        return Task("repetition", trial.configuration, seconds, trial.number)
 
     def _next_fit(self) -> Task | None:
         if self.wants_model and not self.fitted:
@@ -484,7 +495,7 @@ class Session:
         rows = self._times.rows_within(FIRST_SHARE * left, one, most=STEP * before) or 0
         self._want({one: rows})
         rest = [other for other in self.selection.weights if other not in self.failed]
-        if rows == self._times.all_rows and self._times.of_fits(rest) <= FIRST_SHARE * left:
+        if rows == self._times.all_rows and self._times.of_fits(rest) <= KEPT * left:
             self._want(dict.fromkeys(rest, rows))
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
@@ -687,6 +698,10 @@ class Session:
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
         return self._left_until(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
+
+    def _seconds_for_trial(self) -> float:
+        """Seconds that a trial may take that begins now."""
+        return min(self._limit, self._seconds_for_trials())
 
     def _left_until(self, kept: float) -> float:
         return max(self.deadline.left() - kept, 0.0)
