@@ -142,7 +142,7 @@ def test_the_first_is_fitted_before_anything_is_tried_and_the_others_of_the_aver
 
 
 def test_the_others_of_the_average_wait_where_they_are_slow() -> None:
-    """25 s of 60 are more than is kept for the last fits; before them, it is tried what the others are worth."""
+    """25 s of 60 are more than is kept for the last fits: it is tried first what the others are worth."""
     slow = configuration(1, 25.0, 0.9)
     machine = Machine(PART)
     done = run(machine, [FIRST, slow], *OTHERS[:5], seconds=60.0)
