@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties, write_deltalake
+from deltalake import ColumnProperties, DeltaTable, Schema, WriterProperties
 
 from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.files import make_folder, write_text
@@ -41,7 +41,6 @@ _WRITER = WriterProperties(
     max_row_group_size=ROWS_IN_GROUP,
     column_properties={name: ColumnProperties(dictionary_enabled=False) for name in WITHOUT_DICTIONARY},
 )
-_ONE_FILE = 4 * 2**30  # bytes; more than a table ever has
 
 # Description of a table, in its log, whose rows have all been checked for it.
 _NO_ORPHANS = "Each row belongs to a row of the table that its own is a part of."
@@ -130,17 +129,25 @@ def open_version(folder: Path, version: int | None = None) -> DeltaTable:
     return DeltaTable(folder, version=version)
 
 
+def refuse_partitions(table: DeltaTable) -> None:
+    """Refuse to write a table that has a folder for each value of a column; such tables are only read.
+
+    Raises:
+        UnusableWarehouse: it is one.
+    """
+    if table.metadata().partition_columns:
+        raise UnusableWarehouse(
+            "an older Headstart made this warehouse, and this one only reads it: `warehouse merge OLD"
+            " --warehouse NEW` makes a new one of the same content"
+        )
+
+
 def has_no_orphans(table: DeltaTable) -> bool:
     """Whether each row is known to have its parent row in the table `Table.part_of`.
 
     Unknown for a table that an older Headstart made.
     """
     return table.metadata().description == _NO_ORPHANS
-
-
-def is_partitioned(table: DeltaTable) -> bool:
-    """Whether the table has a folder for each value of a column, as those of an older Headstart may have."""
-    return bool(table.metadata().partition_columns)
 
 
 def admit_orphans(table: DeltaTable) -> None:
@@ -300,15 +307,6 @@ def upgrade(delta_table: DeltaTable, table: Table) -> None:
             delta_table.alter.drop_column_not_null(column.name)
 
 
-def append(table: DeltaTable, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
-    """Add `rows` to a table that an older Headstart partitioned, as one file for each partition."""
-    rows = rows.cast(plain(rows.schema))
-    data: pa.Table | pa.RecordBatchReader = rows
-    if sort_by and len(rows):
-        data = in_order(rows, sort_by).cast(rows.schema)  # what folders are named after may not be encoded
-    write_deltalake(table, data, mode="append", writer_properties=_WRITER, target_file_size=_ONE_FILE)
-
-
 def in_order(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
     """`rows` in the order of text columns without nulls, in batches of the size of a row group.
 
@@ -334,16 +332,6 @@ def in_order(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
 def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
     encoded = texts.dictionary_encode().unify_dictionaries()
     return encoded.chunk(0) if encoded.num_chunks == 1 else encoded.combine_chunks()
-
-
-def replace(table: DeltaTable, rows: pa.Table, key: tuple[str, ...]) -> None:
-    """Put `rows` in the place of the rows with the same `key`."""
-    rows = rows.cast(plain(rows.schema))
-    same_key = " AND ".join(f'target."{column}" = source."{column}"' for column in key)
-    merge = table.merge(
-        rows, same_key, source_alias="source", target_alias="target", writer_properties=_WRITER
-    )
-    merge.when_matched_update_all().execute()
 
 
 def now() -> int:

@@ -1,4 +1,4 @@
-"""Files of tables without partitions whose rows stay in the order in which they come.
+"""Files of tables whose rows stay in the order in which they come.
 
 deltalake writes in several threads, which mix batches up and take more memory than what is written, so these
 files are written here, group after group.
@@ -29,7 +29,7 @@ from warehouse.vocabulary.schema import PROVENANCE
 # Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
 # again; many seldom are, as older versions keep the files that they had.
 _SMALL_FILES = ((50_000, 4), (500_000, 16), (math.inf, 64))
-"""Up to so many rows of a table, so many files of a partition are not many yet."""
+"""Up to so many rows of a table, so many files are not many yet."""
 _SORTED_AGAIN = 2_000_000
 """Rows of a table that become one file when it is compacted, in memory where they are sorted."""
 
@@ -45,12 +45,8 @@ def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -
 def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
     """Add `rows` to the table in `folder` as one file, sorted by text columns without nulls.
 
-    They are sorted a group at a time, while the group before is written. A table that an older Headstart
-    partitioned gets a file for each partition.
+    They are sorted a group at a time, while the group before is written.
     """
-    if delta.is_partitioned(table):
-        delta.append(table, rows, sort_by)
-        return
     sort = sort_by and len(rows)
     _append(table, folder, _ahead(delta.in_order(rows, sort_by)) if sort else _groups(rows))
 
@@ -122,17 +118,15 @@ def compact_if_scattered(
 
     Args:
         sort_by: text columns without nulls by which the rows are sorted, unless the table is large.
-        most: files of a partition that are not many yet.
+        most: files that are not many yet.
     """
     there = pa.table(table.get_add_actions(flatten=True)).sort_by("modification_time")
-    partitions = [name for name in there.column_names if name.startswith("partition.")]
-    n_partitions = there.group_by(partitions).aggregate([]).num_rows if partitions else 1
     n_rows = pc.sum(there["num_records"]).as_py() or 0
     if most is None:
         most = next(files for rows, files in _SMALL_FILES if n_rows <= rows)
-    if there.num_rows <= most * n_partitions:
+    if there.num_rows <= most:
         return
-    if partitions or n_rows > _SORTED_AGAIN:
+    if n_rows > _SORTED_AGAIN:
         delta.compact(table)
     else:
         paths = there["path"].to_pylist()

@@ -190,6 +190,7 @@ def _apply(
         delta.cut(path / name, versions[name])
         if differences.get(name):
             table = delta.open_version(path / name)
+            delta.refuse_partitions(table)
             delta.upgrade(table, TABLES[name])
             if name in orphaned:
                 delta.admit_orphans(table)
@@ -203,16 +204,14 @@ def _apply(
 
 
 def _add(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
-    if isinstance(rows, StoredRows) and not delta.is_partitioned(table):
+    if isinstance(rows, StoredRows):
         ordered_files.append(table, folder, rows.in_file_order(ingest))
     else:
         ordered_files.append_table(table, folder, _stamp(rows, ingest), of.sort_by)
 
 
 def _replace(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | StoredRows, ingest: str) -> None:
-    if delta.is_partitioned(table):
-        delta.replace(table, _stamp(rows, ingest), of.key)
-    elif isinstance(rows, StoredRows):
+    if isinstance(rows, StoredRows):
         ordered_files.replace(table, folder, rows, ingest)
     else:
         with duckdb.connect() as connection:
@@ -222,10 +221,8 @@ def _replace(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | Stored
             ordered_files.replace(table, folder, stored, ingest)
 
 
-def _stamp(rows: pa.Table | StoredRows, ingest: str) -> pa.Table:
-    """`rows` in memory with their provenance, as the last column."""
-    if isinstance(rows, StoredRows):
-        rows = pa.Table.from_batches(rows.batches())
+def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
+    """`rows` with their provenance, as the last column."""
     field = TABLES["runs"].schema.field(PROVENANCE)
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, dtype=np.int8)), [ingest])
     return rows.append_column(field.with_type(same.type), same)

@@ -1,5 +1,6 @@
 """Delta tables: any path and name, few files, old versions and older tables."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from deltalake import DeltaTable
 from tests.warehouse.worlds import FOREST, NUMBERS, runs, values
 from warehouse.storage import delta, ordered_files
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, UnusableWarehouse
 from warehouse.vocabulary.schema import TABLES, Table
 
 
@@ -42,18 +43,27 @@ def content(folder: Path, version: int | None = None) -> dict[str, Any]:
     return {row["name"]: row["value"] for row in rows}
 
 
-def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_path: Path) -> None:
-    """A warehouse of an earlier release, whose tables kept the descriptions."""
-    folder = tmp_path / "old"
+def old_warehouse(folder: Path, partitions: Mapping[str, list[str]]) -> Warehouse:
+    """A warehouse of an earlier release: tables with other descriptions, and with partitions."""
     for name, table in TABLES.items():
         fields = [field.with_metadata({"meaning": "said otherwise"}) for field in table.schema]
-        partitions = ["flow"] if name == "evaluations" else []
-        DeltaTable.create(folder / name, pa.schema(fields), partition_by=partitions)
-    warehouse = Warehouse.open(folder)
+        DeltaTable.create(folder / name, pa.schema(fields), partition_by=partitions.get(name, []))
+    return Warehouse.open(folder)
+
+
+def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_path: Path) -> None:
+    warehouse = old_warehouse(tmp_path / "old", {})
     warehouse.write(runs(), source="test")
     changed = runs(accuracies={"openml:1": 0.25})
     warehouse.write(changed, source="test")
     assert values(warehouse) == [0.25]
+
+
+def test_tables_with_a_folder_for_each_value_of_a_column_are_only_read(tmp_path: Path) -> None:
+    warehouse = old_warehouse(tmp_path / "old", {"evaluations": ["flow"]})
+    with pytest.raises(UnusableWarehouse, match="`warehouse merge OLD --warehouse NEW` makes a new one"):
+        warehouse.write(runs(), source="test")
+    assert (Warehouse.open(warehouse.path).version, values(warehouse)) == (0, [])
 
 
 @pytest.mark.parametrize(
