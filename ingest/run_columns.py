@@ -50,6 +50,10 @@ _SETTING = re.compile(
 """Words that make a setting of the name: `max_time`, `loss_weight`."""
 
 
+_OF_SETTING = re.compile(r"params?[._](?=.)|config/")
+_MARK = re.compile(rf"^(?:{_OF_SETTING.pattern}|metrics\.|tags\.|user_attrs_)")
+
+
 def unified(table: TypedTable) -> TypedTable:
     """The table with one row for each run, and bookkeeping columns by their names in `BOOKKEEPING`.
 
@@ -70,6 +74,24 @@ def unified(table: TypedTable) -> TypedTable:
     if "parameters" in columns and {"setup_id", "run_id"} & columns.keys():
         columns |= _parameters_of_client(columns.pop("parameters"))
     return replace(table, columns=columns)
+
+
+def without_marks(table: TypedTable) -> TypedTable:
+    """A table of MLflow, Optuna, Ray Tune or scikit-learn with plain names; any other table as it is.
+
+    These tools mark hyperparameters (`params.C`, `param_C`, `config/C`), so that of all other columns only
+    measures and tasks are kept; the rest is logged. A comment that lists hyperparameters has the last word.
+    """
+    settings = {_MARK.sub("", name) for name in table.columns if _OF_SETTING.match(name)}
+    if not settings or names_in_comment(table, "col_parameters"):
+        return table
+    settings_last = sorted(table.columns.items(), key=lambda column: bool(_OF_SETTING.match(column[0])))
+    columns = {_MARK.sub("", name): column for name, column in settings_last}
+    known = {*settings, "task_id"} | BOOKKEEPING
+    left_out = [name for name in columns if name not in known and _measure_of(name) is None]
+    if left_out:
+        logger.warning("no hyperparameters, and left out: %s", ", ".join(left_out))
+    return replace(table, columns={name: own for name, own in columns.items() if name not in left_out})
 
 
 def _from_aslib(table: TypedTable) -> TypedTable:

@@ -33,6 +33,7 @@ from ingest.run_columns import (
     rows_of_flow,
     task_keys,
     unified,
+    without_marks,
 )
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
 from warehouse.storage.writing import Commit
@@ -96,10 +97,10 @@ def read_run_file(
     `rmse`; `neg_` says that its sign is turned. Numbers whose name sounds like an unknown measure are refused
     unless the comment lists them. Rows without a value of any measure are left out; an empty cell of a
     hyperparameter means that the run does not set it. Frames that OpenML's clients made of evaluations and
-    setups, and ASlib's tables of runs, are read as they are (`ingest.run_columns`). A table without tasks may
-    name datasets of OpenML, as `data_id`. The column `task_type` says which tasks are classification and
-    which regression, by OpenML's names or numbers; without it, a table with measures of regression and none
-    of classification is of regression tasks.
+    setups, ASlib's tables of runs, and those of search tools are read as they are (`ingest.run_columns`). A
+    table without tasks may name datasets of OpenML, as `data_id`. The column `task_type` says which tasks are
+    classification and which regression, by OpenML's names or numbers; without it, a table with measures of
+    regression and none of classification is of regression tasks.
 
     Args:
         flow: the flow of all rows; None if `flow_column` names it.
@@ -131,6 +132,7 @@ def read_run_file(
             flows = np.full(n_rows(table), key, dtype=object)
         else:
             table, flows = _flows_in(table, str(flow_column))
+        table = without_marks(table)
         tasks = task_keys(table)
         tables, task_types = _run_tables(table, flows, tasks), _task_types(table, tasks)
     except BadInput as error:

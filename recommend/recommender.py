@@ -10,13 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ingest.flows import find_flow, get_flow
-from ingest.reading.datasets import Dataset
+from ingest.reading.datasets import Dataset, load_dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.explaining.data_checks import Caution, cautions
 from recommend.explaining.explanation import explain as explain_choice
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def recommend(
-    dataset: Dataset,
+    dataset: Dataset | str | Path | pd.DataFrame,
     *,
     warehouse: Warehouse | None = None,
     top: int = 3,
@@ -60,7 +61,7 @@ def recommend(
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
     Args:
-        dataset: see `ingest.reading.datasets.load_dataset`.
+        dataset: a dataset, or what `ingest.reading.datasets.load_dataset` makes one of.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
         top: how many configurations to choose.
         flows: names of the flows to choose from; empty = all.
@@ -81,10 +82,12 @@ def recommend(
         explain: whether to explain the choice (`Recommendation.explanation`).
 
     Raises:
-        BadInput: a numeric target, no feature, an unknown flow, measure or strategy, nothing in the
+        BadInput: no feature, an unknown flow, measure or strategy, nothing in the
             warehouse to learn from, or a budget that nothing fits into.
     """
     began = time.monotonic()
+    if not isinstance(dataset, Dataset):
+        dataset = load_dataset(dataset)
     if strategy not in STRATEGIES:
         raise UnknownName(f"unknown strategy {strategy!r}; known are {', '.join(STRATEGIES)}")
     if top < 1:

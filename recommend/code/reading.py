@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.dates import DATE_FORMATS
+from ingest.reading.column_types.dates import likely_formats
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.datasets import Dataset
 from ingest.reading.formats.arff import read_arff
@@ -91,7 +91,7 @@ def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnR
     for read in _ways(dataset, frame):
         try:
             table = read()
-        except (ValueError, KeyError, LookupError, OSError) as error:
+        except (ValueError, LookupError, OSError, ImportError) as error:
             reason = " ".join(str(error).split())[:200]
             continue
         for missing in _MISSING:
@@ -114,11 +114,11 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
         return
     content = read_bytes(path)
     if content.startswith(PARQUET_MAGIC):
-        yield partial(_typed, "pd.read_parquet", pd.read_parquet, content)
+        yield partial(_typed, "pd.read_parquet", pd.read_parquet, path)
     elif content.startswith(ARROW_MAGIC):
-        yield partial(_typed, "pd.read_feather", pd.read_feather, content)
+        yield partial(_typed, "pd.read_feather", pd.read_feather, path)
     elif is_excel(content):
-        yield partial(_excel, content)
+        yield partial(_excel, path)
     elif dataset.text is None:
         text = decoded(content)
         names = [attribute.name.strip() for attribute in read_arff(text.utf8).attributes]
@@ -129,7 +129,7 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
         options = _options(dataset.text, content) | _packing(path)
         for ragged in (False, True):
             for named in (False, True) if layout.header else (True,):
-                yield partial(_delimited, content, layout, options, named=named, ragged=ragged)
+                yield partial(_delimited, path, layout, options, named=named, ragged=ragged)
 
 
 def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> TableSource:
@@ -141,15 +141,15 @@ def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> TableSource:
     return TableSource(cells, _read_csv(_AS_TEXT), remark=remark)
 
 
-def _typed(name: str, read: Callable[[Any], pd.DataFrame], content: bytes) -> TableSource:
+def _typed(name: str, read: Callable[[Any], pd.DataFrame], path: Path) -> TableSource:
     """A file of columns with types, which pandas reads with the package pyarrow."""
-    cells = snippets.as_text(read(io.BytesIO(content)))
+    cells = snippets.as_text(read(path))
     call = Call("as_text", [Call(name, [Raw("path")])])
     return TableSource(cells, call, remark="pandas reads such files with the package pyarrow.")
 
 
-def _excel(content: bytes) -> TableSource:
-    cells = snippets.as_text(pd.read_excel(io.BytesIO(content)))
+def _excel(path: Path) -> TableSource:
+    cells = snippets.as_text(pd.read_excel(path))
     call = Call("as_text", [Call("pd.read_excel", [Raw("path")])])
     return TableSource(cells, call, remark="pandas reads Excel files with the package openpyxl.")
 
@@ -168,7 +168,7 @@ def _arff(path: Path, names: list[str], quote: str, encoding: str) -> TableSourc
 
 
 def _delimited(
-    content: bytes, layout: Layout, options: Mapping[str, Any], *, named: bool, ragged: bool
+    path: Path, layout: Layout, options: Mapping[str, Any], *, named: bool, ragged: bool
 ) -> TableSource:
     """A delimited text.
 
@@ -189,7 +189,7 @@ def _delimited(
     if ragged:
         more["on_bad_lines"] = "skip"
     options = {**options, **more}
-    cells = pd.read_csv(io.BytesIO(content), **(options | {"compression": None}))
+    cells = pd.read_csv(path, **options)
     then = ""
     if any(name != name.strip() for name in map(str, cells.columns)):
         cells, then = cells.rename(columns=str.strip), ".rename(columns=str.strip)"
@@ -306,7 +306,7 @@ def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted
                 reading.decorated += [name] if "undecorated" in functions else []
                 return
     elif role == Role.date:
-        for form in DATE_FORMATS:
+        for form in likely_formats(cells.str.strip()):
             found = snippets.dates(cells, form)
             if np.array_equal(found.to_numpy("M8[us]"), wanted.to_numpy("M8[us]"), equal_nan=True):
                 reading.dates[name] = form

@@ -24,6 +24,9 @@ MISSING += ["#n/a", "#na", "#nv", "#null!", "#div/0!", "#value!", "#ref!", "#nam
 MISSING += ["#num!", "#wert!", "#bezug!"]
 NO_NUMBER = [*MISSING, "none", "nat", "-", "--", "---", ".", "..", "...", "\u2013"]
 NO_NUMBER += ["\u2014", "*", "nil", "n.d.", "\u221e", "-\u221e"]
+POWERS = {"k": "e3", "K": "e3", "M": "e6", "B": "e9"}
+POWERS |= {"bn": "e9", "Mio": "e6", "Mrd": "e9", "Lac": "e5", "Cr": "e7"}
+POWERS |= {" bn": "e9", " Mio": "e6", " Mrd": "e9", " Lac": "e5", " Cr": "e7"}
 FALSE = ["0", "0.0", "false", "f", "no", "n"]
 TRUE = ["1", "1.0", "true", "t", "yes", "y"]
 PARTS = ["days", "month", "weekday", "hour"]
@@ -42,17 +45,18 @@ def numbers(cells: pd.Series) -> pd.Series:
 
 
 def undecorated(cells: pd.Series) -> pd.Series:
-    """Cells such as "$1,234.50", "12 %", "(3 kg)" or "<5" as plain numbers."""
+    """Cells such as "$1,234.50", "12 %", "(3 kg)", "2K" or "<5" as plain numbers."""
     parts = (
         cells.str.strip()
         .str.extract(
             r"^[<>\u2264\u2265=\s]*(\(?)([-\u2212]?)[^\d.(-]*(\d[\d,'\u2019\s]*\.?\d*|\.\d+)"
-            r"([eE][-+]?\d+)?\s?[^\d\s]*[\u00b2\u00b3]?(-?)(\)?)$"
+            r"([eE][-+]?\d+)?(\s?[^\d\s)-]*)(-?)(\)?)$"
         )
         .fillna("")
     )
-    negative = (parts[[0, 1, 4]] != "").any(axis=1)
+    negative = (parts[[0, 1, 5]] != "").any(axis=1)
     digits = parts[2].str.replace(r"[,'\u2019\s]", "", regex=True) + parts[3]
+    digits += parts[4].map(POWERS).fillna("")
     return digits.mask(negative, "-" + digits)
 
 

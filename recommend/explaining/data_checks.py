@@ -51,6 +51,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
     return [
         *(Caution("reading", doubt) for doubt in dataset.doubts),
         *_extremes(dataset),
+        *_totals(dataset),
         *_leaks(dataset),
         *(Caution("dependence", text) for text in dependence.in_words(dataset)),
         *_unmeasured(dataset, trials),
@@ -70,6 +71,19 @@ def _extremes(dataset: Dataset) -> Iterator[Caution]:
         if (most := max(high, -low)) > MOST:
             text = f"{quoted(name)} has numbers up to {most:.2g} in size; all beyond {MOST:.2g} count alike"
             yield Caution("reading", f"{text}: take logarithms, or a larger unit")
+
+
+def _totals(dataset: Dataset) -> Iterator[Caution]:
+    """A last row that adds up the others, as reports have it."""
+    columns = [dataset.features[name] for name, role in dataset.roles.items() if role is Role.numeric]
+    for column in columns if dataset.n_classes else [*columns, dataset.target]:
+        values = column.to_numpy(dtype=float)
+        others, last = values[:-1], values[-1]
+        is_sum = np.isclose(last, np.nansum(others), rtol=1e-6)
+        if is_sum and np.count_nonzero(others > 0) >= _FEWEST_NUMBERED:
+            text = f"the last row seems to be a total: its {quoted(column.name)} is the sum of all others"
+            yield Caution("reading", f"{text}; if so, delete it from the file")
+            return
 
 
 def rows_looked_at(n: int) -> Positions:

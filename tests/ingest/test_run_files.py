@@ -184,6 +184,27 @@ def test_numbers_whose_name_sounds_like_an_unknown_measure_are_asked_about(tmp_p
     assert set(hyperparameters["parameter"].to_pylist()) == {name, "C"}
 
 
+@each(
+    ("header", "row"),
+    [
+        (
+            "run_id,status,start_time,metrics.auc,metrics.val_loss,params.C,params.seed,tags.task_id",
+            "a1,FINISHED,2024-01-01,0.5,0.7,1,0,3",
+        ),
+        ("number,auc,datetime_start,duration,params_C,user_attrs_task_id", "0,0.5,2024-01-01,0 days,1,3"),
+        ("auc,trial_id,time_total_s,pid,config/C,done,task_id", "0.5,a1,12.5,100,1,True,3"),
+        ("mean_fit_time,param_C,params,mean_test_roc_auc,std_test_roc_auc,task_id", "0.1,1,{},0.5,0.1,3"),
+    ],
+)
+def test_of_tables_of_search_tools_only_marked_columns_are_hyperparameters(
+    tmp_path: Path, header: str, row: str
+) -> None:
+    tables = read_run_file(write(tmp_path, f"{header}\n{row}\n"), "svr").tables
+    assert tables["hyperparameters"]["parameter"].to_pylist() == ["C"]
+    assert tables["evaluations"]["measure"].to_pylist() == ["area_under_roc_curve"]
+    assert tables["runs"]["task"].to_pylist() == ["openml:3"]
+
+
 @each("column", ["loss\nhinge", "max_time\n10", "cost\n3", "learning_rate\n0.1", "error_tol\n3"])
 def test_settings_whose_name_has_such_a_word_are_hyperparameters(tmp_path: Path, column: str) -> None:
     name, value = column.split()

@@ -217,11 +217,11 @@ def test_what_takes_too_long_is_recommended_only_where_it_is_asked_for(
         assert {item.flow.name for item in found.configurations} == {expected}
 
 
-def test_alias_of_the_measure_gives_the_same_recommendation(small_world: Path) -> None:
-    dataset, warehouse = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
+def test_a_frame_and_an_alias_of_the_measure_give_the_same_recommendation(small_world: Path) -> None:
+    frame, warehouse = numbers(900, seed=50), Warehouse.open(small_world)
     assert (
-        rank(dataset, warehouse=warehouse, measure="Acc").document()
-        == rank(dataset, warehouse=warehouse).document()
+        rank(frame, warehouse=warehouse, measure="Acc").document()
+        == rank(load_dataset(frame), warehouse=warehouse).document()
     )
 
 

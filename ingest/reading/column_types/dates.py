@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,17 +13,19 @@ from ingest.reading.column_types.numbers import NEARLY_ALL
 ISO = "ISO8601"
 """Name of the format of ISO's dates, in the terms of pandas."""
 # Where day and month cannot be told apart, the first format that fits all values is taken.
-DATE_FORMATS = (
-    *(ISO, "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
+_DAYS = (
+    *("%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
-    *("%b %d, %Y", "%B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M"),
-    *("%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%y %H:%M"),
-    *("%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S"),
+    *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%Y-%m-%d"),
+    *("%b %Y", "%B %Y", "%b-%Y", "%B-%Y", "%b-%y"),
 )
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _LOOKS_LIKE_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?"
-    r"|\d{1,2}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}(?: .*)?"
-    r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T.*)?|\d{4}-\d{2}"
+    rf"|\d{{1,2}}[-/. ](?:\d{{1,2}}|{_MONTH})[-/. ]\d{{2,4}}"
+    rf"|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH}[- ]\d{{2,4}})(?: .*)?",
+    re.IGNORECASE,
 )
 _LOOKED_AT = 20  # distinct words that tell most columns of text
 _LEAST_LIKE_DATES = 0.8  # of these: a few odd words may stand at the top
@@ -35,7 +38,7 @@ class Dates:
     values: pd.Series
     """(n,) datetime64[us] beside the words; NaT for words that are not dates of the format."""
     format: str
-    """One of `DATE_FORMATS`."""
+    """In the terms of pandas."""
     odd: tuple[str, ...]
     """Words that are not dates of the format."""
 
@@ -55,7 +58,7 @@ def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
     if present.empty or like_dates < max(min(least, _LEAST_LIKE_DATES) * len(first), 1):
         return None
     best, most = None, max(least * len(present), 1) - 1
-    for name in DATE_FORMATS:
+    for name in likely_formats(first):
         dates = dates_of_format(words, name)
         found = int(dates.notna().sum())
         if found > most and found >= least * len(present):
@@ -66,6 +69,14 @@ def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
         return None
     dates, name = best
     return Dates(dates, name, tuple(present[dates[present.index].isna()]))
+
+
+def likely_formats(words: pd.Series) -> Iterator[str]:
+    """The formats that one of the first distinct words has, in the terms of pandas, the likeliest first."""
+    first = pd.Series(words.dropna().unique()[:_LOOKED_AT], dtype="str")
+    has_time = first.str.contains(":", regex=False).any()
+    formats = [day + time for day in _DAYS for time in _TIMES] if has_time else _DAYS
+    return (name for name in (ISO, *formats) if dates_of_format(first, name).notna().any())
 
 
 def dates_of_format(words: pd.Series, date_format: str) -> pd.Series:

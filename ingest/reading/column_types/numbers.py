@@ -22,8 +22,12 @@ LONGEST = 60
 _LOOKED_AT = 100  # distinct words that tell most columns of text
 _LEAST_WITH_UNIT = 10  # distinct words, where no blank stands before the unit: 2L, 3L and 4L may be names
 _LEAST_BESIDE_LIMITS = 10  # numbers: where there are fewer, ">3" is a category beside 1, 2 and 3
-_MULTIPLES = frozenset({"k", "K", "m", "M", "bn", "B", "T", "mn", "Mio", "Mrd"})
-"""Units that change a number's size, and so can't stand beside numbers without them."""
+_MULTIPLES = frozenset({"k", "K", "m", "M", "B", "T", "mn"})
+"""Units that may change a number's size (300 K, 5 m), and so can't stand beside numbers without them."""
+POWERS = {"k": "e3", "K": "e3", "M": "e6", "B": "e9"}
+POWERS |= {"bn": "e9", "Mio": "e6", "Mrd": "e9", "Lac": "e5", "Cr": "e7"}
+POWERS |= {" bn": "e9", " Mio": "e6", " Mrd": "e9", " Lac": "e5", " Cr": "e7"}
+"""Unit that multiplies, with the blank before it -> the exponent that it stands for: 1.5K is 1500."""
 
 _WORD = re.compile(
     r"""
@@ -44,6 +48,7 @@ PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
 _OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # one sign that may be either
 _GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
+_INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,10 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     parts = short.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
     parts = parts[parts["body"].notna()].fillna("")
     bodies, sign = _bodies(parts["body"], decimal)
-    values = _signed(parts) * pd.to_numeric(bodies + parts["exponent"], errors="coerce")
-    values = values[_of_one_unit(parts, len(present))].dropna()
+    powers = parts["unit"].map(POWERS).fillna("")
+    values = _signed(parts) * pd.to_numeric(bodies + parts["exponent"] + powers, errors="coerce")
+    may_be_names = least > 0 and len(present) < _LEAST_WITH_UNIT
+    values = values[_of_one_unit(parts, may_be_names=may_be_names)].dropna()
     is_limit = parts.loc[values.index, "limit"] != ""
     if len(values) < max(least * len(present), 1):
         return None
@@ -134,21 +141,21 @@ def _signed(parts: pd.DataFrame) -> pd.Series:
     return pd.Series(np.where(is_negative, -1.0, 1.0), index=parts.index).mask(is_alone)
 
 
-def _of_one_unit(parts: pd.DataFrame, n_words: int) -> pd.Series:
-    """Select the words that have the decoration of most decorated words, or none."""
-    unit = parts["unit"].str.strip()
-    decoration = parts["currency"].str.strip() + unit
-    decorated = decoration[decoration != ""]
-    if decorated.empty:
-        return decoration == ""
-    usual = decorated.mode().iloc[0]
-    is_usual = decoration == usual
-    has_blank = parts["unit"].str.startswith((" ", "\u00a0", "\u202f")) | ~unit.str.contains(r"^[^\W\d_]")
-    if (is_usual & ~has_blank).any() and n_words < _LEAST_WITH_UNIT:
-        return decoration == ""
-    if usual in _MULTIPLES and not is_usual.all():
-        return decoration == ""
-    return is_usual | (decoration == "")
+def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
+    """Select the words that have the decoration of most decorated words, or none.
+
+    Args:
+        may_be_names: whether words with letters behind the digits are names, such as 2L.
+    """
+    unit = parts["unit"].mask(parts["unit"].isin(POWERS), "")
+    decoration = parts["currency"].str.strip() + unit.str.strip()
+    usual = decoration[decoration != ""].mode().iloc[:1].tolist()
+    if may_be_names:
+        decoration = decoration.mask(parts["unit"].str.contains(r"^[^\W\d_]"), "name")
+    is_plain = decoration == ""
+    if is_plain.any() and not _MULTIPLES.isdisjoint(usual):
+        return is_plain
+    return is_plain | decoration.isin(usual)
 
 
 def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
@@ -163,7 +170,8 @@ def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
     if sign is None:  # a comma may be either
         return bodies.mask(bodies.str.contains(",", regex=False), ""), "."
     thousands = "," if sign == "." else "."
-    whole, fraction = rf"(?:\d+|{_grouped(re.escape(thousands))})?", rf"(?:{re.escape(sign)}\d*)?"
+    groups = _grouped(re.escape(thousands)) + (f"|{_INDIAN}" if thousands == "," else "")
+    whole, fraction = rf"(?:\d+|{groups})?", rf"(?:{re.escape(sign)}\d*)?"
     fits = bodies.str.fullmatch(whole + fraction)
     plain = bodies.str.replace(thousands, "", regex=False).str.replace(sign, ".", regex=False)
     return plain.where(fits, ""), sign

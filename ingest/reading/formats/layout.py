@@ -310,9 +310,14 @@ def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
 
 
 def _fitted(header: list[str], body: list[list[str]], width: int, line: int) -> list[str]:
-    """Names for `width` columns; one may lack, of row names in front or of an empty last column."""
+    """Names for `width` columns; one may lack, of row names in front or of an empty last column.
+
+    A comment sign before the names, as NumPy writes it, is none.
+    """
     if len(header) == width or _ends_empty(header, width):
         return header[:width]
+    if len(header) == width + 1 and header[0] in _COMMENT:
+        return header[1:]
     if len(header) == width - 1:
         ends_empty = all(row[-1] == "" for row in body)
         return [*header, ""] if ends_empty else ["", *header]

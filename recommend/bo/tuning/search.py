@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from ingest.keys import digest
-from ingest.reading.datasets import Dataset
+from ingest.reading.datasets import Dataset, load_dataset
 from ingest.running.limits import start_server
 from ingest.running.resampling import Resampling
 from ingest.running.scorer import scorer_of
@@ -38,7 +39,7 @@ from warehouse.support.paths import cache_directory
 
 
 def tune(
-    dataset: Dataset,
+    dataset: Dataset | str | Path | pd.DataFrame,
     search: Search | None = None,
     budget: Budget | None = None,
     *,
@@ -55,6 +56,7 @@ def tune(
     An interrupt (Ctrl-C) ends what runs, and what is known and fitted by then is returned.
 
     Args:
+        dataset: a dataset, or what `ingest.reading.datasets.load_dataset` makes one of.
         search: None = all flows of the dataset's task type, starting from what `recommend` would try first,
             by its measure.
         budget: None = one minute.
@@ -75,6 +77,8 @@ def tune(
 
     budget = budget or Budget(seconds=USUAL_SECONDS)
     deadline = Deadline(budget.seconds, began)
+    if not isinstance(dataset, Dataset):
+        dataset = load_dataset(dataset)
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     search = completed(search or Search(), dataset, warehouse)
     check(search, budget, jobs, dataset.task_type)

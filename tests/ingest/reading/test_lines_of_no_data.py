@@ -40,6 +40,14 @@ def test_lines_that_are_no_data_are_left_out_and_named(tmp_path: Path, kind: str
     assert note in (dataset.note or "")
 
 
+def test_a_comment_sign_before_the_names_is_no_name(tmp_path: Path) -> None:
+    """As in files of numpy.savetxt."""
+    content = "# size visits class\n" + "".join(
+        f"{40 + i % 17}.25 {i % 23} {'xy'[i % 2]}\n" for i in range(60)
+    )
+    assert [*load_dataset(written(tmp_path, content)).roles] == ["size", "visits"]
+
+
 @each(
     "content",
     [

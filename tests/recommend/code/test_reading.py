@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -75,6 +76,12 @@ def money_and_missing(path: Path) -> None:
     frame.to_csv(path, index=False)
 
 
+def spreadsheet_notations(path: Path) -> None:
+    frame = table().assign(preis=[f"€{number / 1000}K" for number in table()["preis"]])
+    frame["größe"] = [f"{abs(size)}-" if size < 0 else str(size) for size in frame["größe"]]
+    frame.to_csv(path, index=False, date_format="%m/%d/%Y %I:%M %p")
+
+
 def numbers_as_classes(path: Path) -> None:
     codes = {"ja": "1.0", "nein": "2.0", "weiß nicht": "3.0"}
     table().replace({"class": codes}).to_csv(path, index=False)
@@ -117,6 +124,7 @@ FILES = (
     no_header,
     blanks_between,
     money_and_missing,
+    spreadsheet_notations,
     numbers_as_classes,
     a_row_too_long,
     blanks_around_names,
@@ -164,6 +172,16 @@ def test_a_file_that_changed_since_it_was_read_has_no_code(tmp_path: Path) -> No
 
 
 # ---- hostile names -------------------------------------------------------------------------------
+
+def test_no_script_is_written_for_an_archive_that_pandas_does_not_open(tmp_path: Path) -> None:
+    """Macs pack a second file beside the table, which we pass over and pandas does not."""
+    with ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("t.csv", table().to_csv(index=False))
+        archive.writestr("__MACOSX/._t.csv", b"")
+    dataset = load_dataset(tmp_path / "t.zip")
+    with pytest.raises(BadInput, match="no script can read .*: Multiple files found in ZIP file"):
+        find_reading(dataset)
+
 
 INJECTIONS = [
     '"""\nimport os\n"""',

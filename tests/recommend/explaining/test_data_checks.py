@@ -40,6 +40,12 @@ def test_numbers_beyond_what_is_computed_with_are_named() -> None:
     )
 
 
+def test_a_last_row_of_totals_is_pointed_out() -> None:
+    sold = np.random.default_rng(0).integers(0, 9, 1000)
+    (caution,) = cautions(dataset(sold=[*sold[:-1], sold[:-1].sum()]), [])
+    assert "a total: its 'sold' is the sum of all others" in caution.text
+
+
 @pytest.mark.parametrize("leak", ["number", "category", "half of an interval"])
 def test_a_column_that_tells_the_class_is_suspected(leak: str) -> None:
     label = np.random.default_rng(0)
