@@ -83,7 +83,8 @@ class TimeOptions:
         int | None, typer.Option(min=1, metavar="N", help="Parallel trials. Default: one per processor.")
     ] = None
     record: Annotated[
-        bool, typer.Option("--record", help="Write the trials to the warehouse, to be learned from.")
+        bool,
+        typer.Option("--record/--no-record", help="Write the trials to the warehouse, to be learned from."),
     ] = False
 
 

@@ -141,7 +141,8 @@ def _read_file(path: Path, limits: ReadingLimits, options: ReadingOptions) -> Ra
         return RawTable(name, str(path), _frame(read_arrow(content, limits)))
     if is_excel(content):
         content, remarks = excel_as_csv(content, limits)
-        return replace(_read_text(content, name, str(path), limits, DETECTED), remarks=remarks, text=None)
+        raw = _read_text(content, name, str(path), limits, DETECTED)
+        return replace(raw, remarks=(*remarks, *raw.remarks), text=None)
     return _read_text(content, name, str(path), limits, options)
 
 

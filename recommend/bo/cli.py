@@ -164,7 +164,8 @@ class MachineOptions:
     ] = None
     warehouse: WarehouseOption = None
     record: Annotated[
-        bool, typer.Option("--record", help="Write the trials to the warehouse, to be learned from.")
+        bool,
+        typer.Option("--record/--no-record", help="Write the trials to the warehouse, to be learned from."),
     ] = False
     quiet: QuietOption = False
 

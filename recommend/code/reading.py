@@ -37,6 +37,8 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
 """Suffix that pandas unpacks by itself -> how."""
+_TOP_ROWS = 50
+"""Rows of a sheet among which its header is."""
 _MISSING = (snippets.MISSING, ["", "?"])
 """Words for missing values: usual ones, and those in a file that declares its categories."""
 _AS_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False}
@@ -118,7 +120,7 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
     elif content.startswith(ARROW_MAGIC):
         yield partial(_typed, "pd.read_feather", pd.read_feather, path)
     elif is_excel(content):
-        yield partial(_excel, path)
+        yield partial(_excel, path, str(dataset.target.name))
     elif dataset.text is None:
         text = decoded(content)
         names = [attribute.name.strip() for attribute in read_arff(text.utf8).attributes]
@@ -148,9 +150,14 @@ def _typed(name: str, read: Callable[[Any], pd.DataFrame], path: Path) -> TableS
     return TableSource(cells, call, remark="pandas reads such files with the package pyarrow.")
 
 
-def _excel(path: Path) -> TableSource:
-    cells = snippets.as_text(pd.read_excel(path))
-    call = Call("as_text", [Call("pd.read_excel", [Raw("path")])])
+def _excel(path: Path, target: str) -> TableSource:
+    """The sheet of a workbook that has the target's name in one of its first rows, from this row on."""
+    tops = pd.read_excel(path, sheet_name=None, header=None, nrows=_TOP_ROWS, dtype=str)
+    rows = ((sheet, *np.flatnonzero((top == target).any(axis=1))) for sheet, top in enumerate(tops.values()))
+    sheet, row = next((found[:2] for found in rows if len(found) > 1), (0, 0))
+    options = {name: int(at) for name, at in (("sheet_name", sheet), ("skiprows", row)) if at}
+    cells = snippets.as_text(pd.read_excel(path, **options))
+    call = Call("as_text", [Call("pd.read_excel", [Raw("path")], options)])
     return TableSource(cells, call, remark="pandas reads Excel files with the package openpyxl.")
 
 

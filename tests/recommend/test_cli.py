@@ -447,7 +447,7 @@ def test_where_all_trials_fail_the_cause_is_said_and_nothing_is_learned(
     ("arguments", "complaint"),
     [
         (("--verify", "soon"), "is not a time"),
-        (("--verify", "9s", "--leave-out"), "exclude each other"),
+        (("--verify", "9s", "--leave-out", "--no-record"), "exclude each other"),
         (("--record",), "--record needs --verify"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The first sheet of an Excel workbook as CSV: titles, units and odd cells are read as in any text."""
+"""The first table of an Excel workbook as CSV: titles, units and odd cells are read as in any text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import io
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime, time
+from itertools import islice
 from typing import Any
 
 from ingest.reading.limits import DEFAULT_LIMITS, TEXT_CELL_BYTES, ReadingLimits
 from warehouse.support.errors import UnreadableInput, one_line
 
 _BYTES_AT_ONCE = 1 << 22
+_FIRST_ROWS = 10  # with cells, that tell a table
 
 
 def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tuple[bytes, tuple[str, ...]]:
-    """The first sheet with cells as CSV in UTF-8, and remarks for the user.
+    """The first sheet that looks like a table as CSV in UTF-8, and remarks for the user.
 
     Raises:
         BadInput: the package openpyxl is missing, or the workbook is damaged, empty or beyond the limits.
@@ -33,19 +35,20 @@ def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tupl
             limits.check_cells(_elements(archive) // 2, len(content))  # a cell with a value has two
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = ((sheet.title, _rows(sheet, limits, len(content))) for sheet in book.worksheets)
-        filled = [(title, first, rows) for title, rows in sheets if (first := next(rows, None))]
-        table = [filled[0][1], *filled[0][2]] if filled else []
+        filled = [(title, first, rows) for title, rows in sheets if (first := [*islice(rows, _FIRST_ROWS)])]
+        tables = [sheet for sheet in filled if _is_table(sheet[1])] or filled
+        table = [*tables[0][1], *tables[0][2]] if tables else []
     except (KeyError, ValueError, TypeError, OSError, zipfile.BadZipFile, SyntaxError) as error:
         raise UnreadableInput(f"the file is a damaged Excel workbook ({one_line(error)[:200]})") from error
     if not filled:
         raise UnreadableInput("the Excel workbook has no cells with values")
-    title = filled[0][0]
+    title = tables[0][0]
     width = max(1 + max(place for place, cell in enumerate(row) if cell) for row in table)
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(
         [*row[:width], *[""] * (width - len(row))] for row in table
     )
-    others = [name for name, _, _ in filled[1:]]
+    others = [name for name, _, _ in filled if name != title]
     remarks = (
         (f"only the sheet {title!r} of the workbook was read, not {', '.join(others)}",) if others else ()
     )
@@ -71,6 +74,11 @@ def _rows(sheet: Any, limits: ReadingLimits, packed: int) -> Iterator[list[str]]
         limits.check_unpacked(size, packed)
         if any(cells):
             yield cells
+
+
+def _is_table(first: list[list[str]]) -> bool:
+    """Whether two of the first rows have several cells: a cover has text below text."""
+    return sum(sum(map(bool, row)) > 1 for row in first) > 1
 
 
 def _text(cell: Any) -> str:

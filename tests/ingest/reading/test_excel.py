@@ -40,13 +40,16 @@ def test_titles_above_the_table_are_skipped_and_cells_keep_their_kinds(tmp_path:
         "paid": "boolean",
     }
     assert (len(dataset.features), dataset.n_classes) == (25, 2)
+    assert dataset.note == "1 line above the header was skipped"
 
 
-def test_only_the_first_sheet_with_cells_is_read_and_the_others_are_named(tmp_path: Path) -> None:
-    dataset = load_dataset(written(tmp_path, _workbook(Empty=[], Data=[NAMES, *ROWS], More=[["a"]])))
+def test_only_the_first_sheet_with_a_table_is_read_and_the_others_are_named(tmp_path: Path) -> None:
+    cover = [["Report of May"], ["by Bob", "2024"], ["see Data"]]
+    dataset = load_dataset(
+        written(tmp_path, _workbook(Empty=[], Cover=cover, Data=[NAMES, *ROWS], More=cover))
+    )
     assert len(dataset.features) == 25
-    assert dataset.note is not None
-    assert "only the sheet 'Data' of the workbook was read, not More" in dataset.note
+    assert dataset.note == "only the sheet 'Data' of the workbook was read, not Cover, More"
 
 
 def test_a_workbook_without_cells_or_with_damage_is_refused(tmp_path: Path) -> None:

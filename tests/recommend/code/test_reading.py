@@ -100,6 +100,12 @@ def parquet(path: Path) -> None:
     table().assign(klein=table()["größe"] < 0, farbe=table()["farbe"].astype("category")).to_parquet(path)
 
 
+def second_sheet_below_a_title(path: Path) -> None:
+    with pd.ExcelWriter(path, engine="openpyxl") as book:
+        pd.DataFrame({"Report": ["by Bob"]}).to_excel(book, sheet_name="Cover", index=False)
+        table().to_excel(book, sheet_name="Data", index=False, startrow=2, startcol=1)
+
+
 def arff(path: Path) -> None:
     rows = [f"{x},'{c}',{p},{k}" for x, c, p, k in table()[["größe", "farbe", "preis", "class"]].values]
     rows[3] = "?,?,?,ja"
@@ -129,6 +135,7 @@ FILES = (
     a_row_too_long,
     blanks_around_names,
     parquet,
+    second_sheet_below_a_title,
     arff,
 )
 
@@ -173,13 +180,14 @@ def test_a_file_that_changed_since_it_was_read_has_no_code(tmp_path: Path) -> No
 
 # ---- hostile names -------------------------------------------------------------------------------
 
+
 def test_no_script_is_written_for_an_archive_that_pandas_does_not_open(tmp_path: Path) -> None:
     """Macs pack a second file beside the table, which we pass over and pandas does not."""
     with ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("t.csv", table().to_csv(index=False))
         archive.writestr("__MACOSX/._t.csv", b"")
     dataset = load_dataset(tmp_path / "t.zip")
-    with pytest.raises(BadInput, match="no script can read .*: Multiple files found in ZIP file"):
+    with pytest.raises(BadInput, match=r"no script can read .*: Multiple files found in ZIP file"):
         find_reading(dataset)
 
 
