@@ -92,7 +92,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         random_state: seed of the search and of what is fitted.
         verbose: whether `fit` shows a line of progress on stderr: one that changes, at a terminal and in a
             notebook, else one a minute.
-        budget: the earlier name of `time_budget`, which still works with a `FutureWarning`.
+        budget: the earlier name of `time_budget`, which still works.
         measure: the earlier name of `scoring`, likewise.
 
     Attributes:
@@ -371,7 +371,6 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             return value
         if value != default:
             raise BadOption(f"{earlier} is the earlier name of {name}; set {name} alone")
-        warnings.warn(f"{earlier} is called {name} now; the old name will go", FutureWarning, stacklevel=5)
         return old
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:

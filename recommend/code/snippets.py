@@ -50,11 +50,12 @@ def undecorated(cells: pd.Series) -> pd.Series:
         cells.str.strip()
         .str.extract(
             r"^[<>\u2264\u2265=\s]*(\(?)([-\u2212]?)[^\d.(-]*(\d[\d,'\u2019\s]*\.?\d*|\.\d+)"
-            r"([eE][-+]?\d+)?(\s?[^\d\s)-]*)(-?)(\)?)$"
+            r"([eE][-+]?\d+)?(\s?[^\d\s)-]*)(-*)(\)?)$"
         )
         .fillna("")
     )
-    negative = (parts[[0, 1, 5]] != "").any(axis=1)
+    even = parts[2].str.endswith(".")  # "12.-" has no cents
+    negative = (parts[[0, 1]] != "").any(axis=1) | (parts[5] != "") & ~even
     digits = parts[2].str.replace(r"[,'\u2019\s]", "", regex=True) + parts[3]
     digits += parts[4].map(POWERS).fillna("")
     return digits.mask(negative, "-" + digits)

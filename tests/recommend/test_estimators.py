@@ -322,7 +322,8 @@ def test_names_of_scikit_learn_and_earlier_names_mean_the_same(kind: Kind, estim
     assert new.measure_ == ours
     earlier = clone(estimator).set_params(budget=5, measure=ours)
     assert clone(earlier).get_params()["measure"] == ours
-    with pytest.warns(FutureWarning, match="budget is called time_budget now|measure is called scoring now"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         earlier.fit(rows, target)
     assert earlier.measure_ == ours
     np.testing.assert_array_equal(outcomes(kind, earlier, rows), outcomes(kind, new, rows))

@@ -38,8 +38,8 @@ _WORD = re.compile(
     (?P<inner>[-\u2212]?)
     (?P<body>(?:\d(?:[\d.,'\u2019\ \u00a0\u2009\u202f]*\d)?|[.,]\d+)[.,]?)
     (?P<exponent>(?:[eE][-+]?\d+)?)
-    (?P<unit>(?:[\ \u00a0\u202f]?[%‰°$€£¥₹]|[\ \u00a0\u202f]?°?[^\W\d_]+[²³]?(?:/[^\W\d_]+[²³]?)?)?)
-    (?P<after>-?)
+    (?P<unit>(?:[\ \u00a0\u202f]?[%‰°$€£¥₹*]|[\ \u00a0\u202f]?°?[^\W\d_]+[²³]?(?:/[^\W\d_]+[²³]?)?)?)
+    (?P<after>(?:-|(?<=[.,])(?:--|\u2013|\u2014))?)
     (?P<close>\)?)
     """,
     re.VERBOSE,
@@ -137,7 +137,8 @@ def _signed(parts: pd.DataFrame) -> pd.Series:
     in_parentheses = (parts["open"] != "") & (parts["close"] != "")
     is_alone = (parts["open"] != "") != (parts["close"] != "")
     is_negative = in_parentheses | parts["sign"].isin(["-", "\u2212"])
-    is_negative |= (parts["inner"] != "") | (parts["after"] != "")
+    is_even = parts["body"].str.contains(r"[.,]$")  # 12,- has no cents
+    is_negative |= (parts["inner"] != "") | ((parts["after"] != "") & ~is_even)
     return pd.Series(np.where(is_negative, -1.0, 1.0), index=parts.index).mask(is_alone)
 
 

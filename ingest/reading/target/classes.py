@@ -124,9 +124,10 @@ def target_values(
             )
         if pd.api.types.is_string_dtype(words.dtype):
             present = as_words(words).dropna()
-    notes = [*_dropped(len(values) - len(present), "a target value"), *remarks]
+    gaps = len(values) - len(present)
+    notes = [*_dropped(gaps, "a target value"), *remarks]
     classes = labels(present).astype("category").rename(str(words.name))
-    _refuse_no_classes(classes, target)
+    _refuse_no_classes(classes, target, gaps)
     if rare_classes == "drop":
         classes, rare = _without_rare_classes(classes, target)
         notes += [f"{counted(rare, 'rows')} dropped, each the only one of its class"] if rare else []
@@ -216,12 +217,15 @@ def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
     return numeric_target == "binarize" and is_numeric and present.nunique() > 2
 
 
-def _refuse_no_classes(values: pd.Series, target: str) -> None:
+def _refuse_no_classes(values: pd.Series, target: str, gaps: int) -> None:
     classes = values.cat.categories
     if len(classes) == 1:
+        empty = (
+            f", or, if its {counted(gaps, 'empty cells')} are a class, write a word into them" if gaps else ""
+        )
         raise UnusableDataset(
             f"the target {target} has one value only ({quoted(classes[0])}), so there is nothing to learn: "
-            "choose another --target"
+            f"choose another --target{empty if gaps else ''}"
         )
     if names_rows(len(classes), len(values)):
         raise UnusableDataset(

@@ -271,7 +271,8 @@ class _Files:
                 f"another folder"
             ) from error
         except OSError as error:
-            raise Unwritable(f"{self.folder} can't be written: {reason_of(error)}") from error
+            reason = f"{reason_of(error)}; choose another folder (--history)"
+            raise Unwritable(f"{self.folder} can't be written: {reason}") from error
 
     def release(self) -> None:
         """Let others in."""

@@ -44,6 +44,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "ARFF row too long": ("@relation r\n@attribute x real\n@attribute class {a,b}\n@data\n1,2,a\n", "line 5"),
     # datasets
     "constant target": (HEADER + "1,2,x\n2,3,x\n", "one value only"),
+    "a tick or nothing": (HEADER + "1,2,x\n2,3,\n" * 2, "if its 2 empty cells are a class, write a word"),
     "target without values": (HEADER + "1,2,\n2,3,?\n3,4,NA\n", "no values"),
     "unique target": (HEADER + "".join(f"1,{i},u{i}\n" for i in range(50)), "50 different values in 50 rows"),
     "dates as target": (HEADER + "".join(f"1,2,2020-01-{1 + i % 5:02d}\n" for i in range(50)), "dates"),

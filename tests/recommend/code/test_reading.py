@@ -78,7 +78,8 @@ def money_and_missing(path: Path) -> None:
 
 def spreadsheet_notations(path: Path) -> None:
     frame = table().assign(preis=[f"€{number / 1000}K" for number in table()["preis"]])
-    frame["größe"] = [f"{abs(size)}-" if size < 0 else str(size) for size in frame["größe"]]
+    frame["größe"] = [f"{abs(size)}-" if size < 0 else f"{size}*" for size in frame["größe"]]
+    frame["rund"] = [f"{number % 50}.-" for number in table()["preis"]]
     frame.to_csv(path, index=False, date_format="%m/%d/%Y %I:%M %p")
 
 
