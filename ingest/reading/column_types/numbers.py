@@ -28,6 +28,7 @@ POWERS = {"k": "e3", "K": "e3", "M": "e6", "B": "e9"}
 POWERS |= {"bn": "e9", "Mio": "e6", "Mrd": "e9", "Lac": "e5", "Cr": "e7"}
 POWERS |= {" bn": "e9", " Mio": "e6", " Mrd": "e9", " Lac": "e5", " Cr": "e7"}
 """Unit that multiplies, with the blank before it -> the exponent that it stands for: 1.5K is 1500."""
+_MOST_MULTIPLE = 0.5  # of the words
 
 _WORD = re.compile(
     r"""
@@ -145,10 +146,13 @@ def _signed(parts: pd.DataFrame) -> pd.Series:
 def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
     """Select the words that have the decoration of most decorated words, or none.
 
+    Where most words have no unit that multiplies, those with one are no numbers: 12B may be a house.
+
     Args:
         may_be_names: whether words with letters behind the digits are names, such as 2L.
     """
     unit = parts["unit"].mask(parts["unit"].isin(POWERS), "")
+    is_multiple = unit != parts["unit"]
     decoration = parts["currency"].str.strip() + unit.str.strip()
     usual = decoration[decoration != ""].mode().iloc[:1].tolist()
     if may_be_names:
@@ -156,7 +160,8 @@ def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
     is_plain = decoration == ""
     if is_plain.any() and not _MULTIPLES.isdisjoint(usual):
         return is_plain
-    return is_plain | decoration.isin(usual)
+    fits = is_plain | decoration.isin(usual)
+    return fits if is_multiple.mean() > _MOST_MULTIPLE else fits & ~is_multiple
 
 
 def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
