@@ -155,7 +155,7 @@ def _excel(path: Path, target: str) -> TableSource:
     tops = pd.read_excel(path, sheet_name=None, header=None, nrows=_TOP_ROWS, dtype=str)
     rows = ((sheet, *np.flatnonzero((top == target).any(axis=1))) for sheet, top in enumerate(tops.values()))
     sheet, row = next((found[:2] for found in rows if len(found) > 1), (0, 0))
-    options = {name: int(at) for name, at in (("sheet_name", sheet), ("skiprows", row)) if at}
+    options: dict[str, Any] = {name: int(at) for name, at in (("sheet_name", sheet), ("skiprows", row)) if at}
     cells = snippets.as_text(pd.read_excel(path, **options))
     call = Call("as_text", [Call("pd.read_excel", [Raw("path")], options)])
     return TableSource(cells, call, remark="pandas reads Excel files with the package openpyxl.")
