@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -89,7 +90,6 @@ def file(
     from ingest.run_files import read_run_file, write_run_file
     from warehouse.store import Warehouse
 
-    console.check_format(output)
     read = read_run_file(path, flow, flow_column=flow_column, qualities=qualities, space=space)
     target = Warehouse.create(warehouse)
     _print_commit(path, write_run_file(target, read), output)
@@ -164,7 +164,6 @@ def space(
     from ingest.spaces import ingest_space
     from warehouse.store import Warehouse
 
-    console.check_format(output)
     _print_commit(path, ingest_space(Warehouse.open(warehouse), path, flow), output)
 
 
@@ -390,7 +389,6 @@ def metafeatures(
     from ingest.metafeatures import compute_metafeatures
     from ingest.reading.datasets import load_dataset
 
-    console.check_format(output)
     names = chosen.names()
     with console.progress(quiet) as show:
         show("reading")
@@ -428,6 +426,4 @@ def _described(computed: "Metafeatures") -> Iterator[str]:
             yield f"  {quality.name:<{width}}  {value:>12}  {text}"
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    console.main(app)
+main = partial(console.main, app)

@@ -1,12 +1,10 @@
 """The command `metalearners`, which is `python -m metalearners`, too."""
 
+from functools import partial
+
 from warehouse.support.program import run
 
-
-def main() -> None:
-    """Entry point of the console script."""
-    run("metalearners.cli")
-
+main = partial(run, "metalearners.cli")
 
 if __name__ == "__main__":
     main()

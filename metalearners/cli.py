@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -151,7 +152,6 @@ def evaluate(
     from warehouse.support.journal import Journal
     from warehouse.support.parallel import dask_workers
 
-    console.check_format(results.output)
     opened = Warehouse.open(selected.warehouse)
     task_type, measure = runs_learned(selected.task, selected.measure)
     runs = opened.run_table(selected.flow, measure, task_type=task_type)
@@ -207,7 +207,6 @@ def compare(
     """
     from metalearners.evaluation.comparison import compare_evaluations, draw_ranks, read_evaluations
 
-    console.check_format(output)
     comparison = compare_evaluations(read_evaluations(files, by), larger_is_better=by == "tau")
     if plot is not None:
         draw_ranks(comparison, plot, title=by)
@@ -349,7 +348,6 @@ def list_learners(output: JsonOption = "table") -> None:
 
     Example: metalearners list
     """
-    console.check_format(output)
     learners = {name: _first_line(type(new_learner(name)).__doc__) for name in LEARNERS}
     groups = {group: list(names) for group, names in SELECTIONS.items()}
     if output == "json":
@@ -385,7 +383,6 @@ def models(
     from metalearners.stored_model import stored_models
     from warehouse.store import Warehouse
 
-    console.check_format(output)
     opened = Warehouse.open(warehouse)
     if prune:
         _prune(opened, output)
@@ -484,6 +481,4 @@ def _first_line(docstring: str | None) -> str:
     return (docstring or "").strip().partition("\n")[0]
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    console.main(app)
+main = partial(console.main, app)

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import typer
 
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from recommend.explaining.column_importance import ColumnImportance
 
 app = console.new_app("")
-TOOLS = ("optuna", "smac", "flaml", "ray", "sklearn", "configspace")
+Tool = Literal["optuna", "smac", "flaml", "ray", "sklearn", "configspace"]
 """Tools for which seeds are exported (`recommend.export`, whose imports would cost half a second)."""
+TOOLS = get_args(Tool)
 
 
 class _Recommend(PanelCommand):
@@ -115,7 +117,7 @@ class ResultOptions:
         Path | None, typer.Option(metavar="FILE", help="Write ranges of good values to a JSON file.")
     ] = None
     output: Annotated[
-        str,
+        Literal["table", "json"] | Tool,
         typer.Option(
             "--format", metavar="NAME", help=f"table, json, or JSON for a tool: {', '.join(TOOLS)}."
         ),
@@ -168,7 +170,6 @@ def recommend(
 
       recommend my.csv --role size=numeric --delimiter semicolon --missing unknown
     """
-    console.check_format(results.output, ("table", "json", *TOOLS))
     if time.record and time.verify is None:
         raise BadOption("--record needs --verify: nothing else is tried")
     if time.record:
@@ -283,6 +284,4 @@ def _record(result: Recommendation, path: str | None) -> str:
     return warehouse.location
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    console.main(app)
+main = partial(console.main, app)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -108,7 +109,6 @@ def info(
 
     Example: warehouse info --format json
     """
-    console.check_format(output)
     store = Warehouse.open(warehouse, version=version)
     summary: dict[str, Any] = {
         "path": store.location,
@@ -138,7 +138,8 @@ def query(
     warehouse: WarehouseOption = None,
     version: VersionOption = None,
     output: Annotated[
-        str, typer.Option("--format", metavar="table|json|csv", help="Output format.")
+        Literal["table", "json", "csv"],
+        typer.Option("--format", metavar="table|json|csv", help="Output format."),
     ] = "table",
     time: Annotated[
         float | None,
@@ -155,7 +156,6 @@ def query(
 
     Example: warehouse query "SELECT measure, count(*) AS n, avg(value) FROM evaluations GROUP BY measure"
     """
-    console.check_format(output, ("table", "json", "csv"))
     write = {"table": _to_text, "json": lambda rows: _to_json(_records(rows)), "csv": _to_csv}[output]
     opened = Warehouse.open(warehouse, version=version)
     memory = memory_limit * 2**20
@@ -224,7 +224,6 @@ def merge(
 
     Example: warehouse merge colleague/ --warehouse runs/
     """
-    console.check_format(output)
     Warehouse.open(other)  # which is refused before anything is made
     commit = Warehouse.create(warehouse).merge(other)
     if output == "json":
@@ -246,7 +245,6 @@ def verify(
 
     Example: warehouse verify --deep
     """
-    console.check_format(output)
     found = Warehouse.verify(warehouse, deep=deep)
     if output == "json":
         print(_to_json(verification.as_record(found)))
@@ -475,6 +473,4 @@ def _to_text(rows: pa.Table) -> str:
         return frame.to_string(index=False, max_rows=1000, na_rep="")
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    console.main(app)
+main = partial(console.main, app)

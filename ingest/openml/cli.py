@@ -146,7 +146,6 @@ def openml(selected: SelectionOptions, requests: RequestOptions, results: Result
     from ingest.openml.job import ingest_openml
     from warehouse.store import Warehouse
 
-    console.check_format(results.output)
     selection = selected.selection()
     connection = Connection(requests.server, rate=requests.rate, api_key=_api_key(requests.api_key_file))
     if requests.dry_run:
@@ -231,7 +230,6 @@ def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
     from ingest.openml.status import job_states
     from warehouse.store import Warehouse
 
-    console.check_format(output)
     states = job_states(Warehouse.open(warehouse).path)
     if output == "json":
         print(json.dumps([asdict(state) for state in states], indent=2))

@@ -233,7 +233,6 @@ def search(
     """`tune` without a subcommand; see `HELP`."""
     if context.invoked_subcommand is not None:
         return
-    console.check_format(results.output)
     if results.model is not None and results.model.suffix != ".skops":
         raise BadOption(
             f"{results.model}: --model needs the name of a .skops file; --code writes a script "
@@ -378,7 +377,6 @@ def methods(output: JsonOption = "table") -> None:
 
     Example: tune methods
     """
-    console.check_format(output)
     found = {
         "surrogates": {name: method.summary for name, method in all_surrogates().items()},
         "strategies": {name: strategy.summary for name, strategy in all_strategies().items()},
@@ -399,6 +397,4 @@ def methods(output: JsonOption = "table") -> None:
             print(f"  {name:<{width}}  {' '.join(summary.split())}{default}")
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    console.main(app)
+main = partial(console.main, app)

@@ -128,7 +128,7 @@ def test_list_names_learners_and_groups_of_metafeatures(metalearners: Run) -> No
         ("evaluate --metafeatures Beauty", "has a meta-feature 'Beauty'"),
         ("evaluate --metafeatures ,", "no meta-features named"),
         ("evaluate --learner lightgbm --set leaves=1", "leaves must be from 2 to 64"),
-        ("evaluate --format xml", "unknown --format 'xml'"),
+        ("evaluate --format xml", "'xml' is not one of 'table', 'json'"),
         ("evaluate --jobs 0", "--jobs"),
         ("train --warehouse nowhere", "there is no warehouse at"),
     ],

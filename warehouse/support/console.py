@@ -14,19 +14,21 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
-from warehouse.support.errors import BadInput, BadOption, HeadstartError, UnknownName, one_line, reason_of
+from warehouse.support.errors import BadInput, BadOption, HeadstartError, one_line, reason_of
 from warehouse.support.interrupts import Interrupts, raised_interrupts
 from warehouse.support.signals import INTERRUPTED
 from warehouse.support.text import counted, parse_duration, printable
 
-JsonOption = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
+JsonOption = Annotated[
+    Literal["table", "json"], typer.Option("--format", metavar="table|json", help="Output format.")
+]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
 """Packages whose logged steps `progress` shows."""
 _SECONDS_BETWEEN_LINES = 60.0
@@ -65,12 +67,6 @@ def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Type
     )
 
 
-def check_format(output: str, known: Sequence[str] = ("table", "json")) -> None:
-    """Refuse an output format that the command does not have."""
-    if output not in known:
-        raise UnknownName(f"unknown --format {output!r}; known are {', '.join(known)}")
-
-
 def assignment(text: str) -> tuple[str, str]:
     """`NAME=VALUE` as its two parts; the name may hold equals signs, the value not."""
     name, sign, value = text.rpartition("=")
@@ -103,81 +99,69 @@ def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterat
     if quiet:
         yield lambda _: None
         return
-    shown: _AtTerminal | _InNotebook | _InLog
     if sys.stderr.isatty():
-        shown = _AtTerminal()
+        shown = _at_terminal()
     elif type(sys.stderr).__module__.startswith("ipykernel"):
-        shown = _InNotebook()
+        shown = _in_notebook()
     else:
-        shown = _InLog(clock)
-    with shown, _steps(shown.step):
-        yield shown.show
+        shown = _in_log(clock)
+    with shown as (show, step), _steps(step):
+        yield show
 
 
-class _AtTerminal:
+_Shown = Iterator[tuple[Callable[[str], None], Callable[[str], None]]]
+"""Functions that show progress and a step."""
+
+
+@contextmanager
+def _at_terminal() -> _Shown:
     """One line that changes; nothing is imported before there is one."""
+    with ExitStack() as stack:
+        lines: list[Any] = []
 
-    def __init__(self) -> None:
-        self._status: Any = None
+        def show(text: str) -> None:
+            from rich.console import Console
+            from rich.text import Text
 
-    def __enter__(self) -> Self:
-        return self
+            if not lines:
+                lines.append(stack.enter_context(Console(stderr=True).status("")))
+            lines[0].update(Text(printable(text)))  # names from outside are no markup
 
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-    def show(self, text: str) -> None:
-        from rich.console import Console
-        from rich.text import Text
-
-        if self._status is None:
-            self._status = Console(stderr=True).status("")
-            self._status.start()
-        self._status.update(Text(printable(text)))  # names from outside are no markup
-
-    step = show
+        yield show, show
 
 
-class _InNotebook:
+@contextmanager
+def _in_notebook() -> _Shown:
     """One line that changes, in the output of a cell."""
+    longest = 0
 
-    def __init__(self) -> None:
-        self._longest = 0
+    def show(text: str) -> None:
+        nonlocal longest
+        longest = max(longest, len(text))
+        print(f"\r{text:{longest}}", end="", file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._longest:
+    try:
+        yield show, show
+    finally:
+        if longest:
             print(file=sys.stderr)
 
-    def show(self, text: str) -> None:
-        self._longest = max(self._longest, len(text))
-        print(f"\r{text:{self._longest}}", end="", file=sys.stderr, flush=True)
 
-    step = show
-
-
-class _InLog:
+@contextmanager
+def _in_log(clock: Callable[[], float]) -> _Shown:
     """Lines that stay: each step, and progress once a minute."""
+    last = clock()
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._last = clock, clock()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the lines."""
-
-    def show(self, text: str) -> None:
-        if self._clock() - self._last >= _SECONDS_BETWEEN_LINES:
-            self.step(text)
-
-    def step(self, text: str) -> None:
-        self._last = self._clock()
+    def step(text: str) -> None:
+        nonlocal last
+        last = clock()
         print(text, file=sys.stderr, flush=True)
+
+    def show(text: str) -> None:
+        if clock() - last >= _SECONDS_BETWEEN_LINES:
+            step(text)
+
+    yield show, step
 
 
 class _Steps(logging.Handler):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from metalearners.evaluation.folds import Half, families_of, half_of
+from recommend.bo.simulation.methods import By
 from recommend.bo.simulation.peers import PEERS
 from warehouse.options import DaskOption, JobsOption, MeasureOption, TaskTypeOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
-from warehouse.support.errors import BadOption, TooFewRuns
+from warehouse.support.errors import TooFewRuns
 from warehouse.support.files import write_text
 from warehouse.support.journal import Journal
 from warehouse.support.option_groups import grouped
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from warehouse.questions.queries import RunTable
 
-Word = TypeVar("Word", bound=str)
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
 """Methods that are compared by default."""
 
@@ -56,7 +56,7 @@ class MethodOptions:
         ),
     ] = 50
     by: Annotated[
-        str,
+        By,
         typer.Option(
             help="Budget shared by all methods: trials, or seconds in units of the dataset's median run time."
         ),
@@ -89,7 +89,7 @@ class TaskOptions:
         int, typer.Option(min=0, help="Search only on datasets with at least this many rows.")
     ] = 0
     half: Annotated[
-        str | None,
+        Half | None,
         typer.Option(help="Search on one half of the families of datasets: choosing or reporting."),
     ] = None
     folds: Annotated[
@@ -150,10 +150,9 @@ def simulate(
       tune simulate --tasks model --flow 6970 --method blend+top --method smac --repeats 5 --plot curves.png
     """
     from recommend.bo.simulation.curves import UNITS, curves_of, draw
-    from recommend.bo.simulation.runner import By, SimulationPlan
+    from recommend.bo.simulation.runner import SimulationPlan
     from recommend.bo.simulation.runner import simulate as run_simulation
 
-    console.check_format(results.output)
     known = Warehouse.open(machines.warehouse)
     task_type, measure = runs_learned(on.task, on.measure)
     runs = known.run_table(on.flow, measure, task_type=task_type)
@@ -164,7 +163,7 @@ def simulate(
         seeds=compared.repeats,
         kind=on.tasks,
         folds=on.folds,
-        by=_one_of("by", compared.by, get_args(By)),
+        by=compared.by,
     )
     chosen = _chosen(on, runs, metafeatures)
     with console.progress(machines.quiet) as show, dask_workers(machines.dask) as executor:
@@ -212,27 +211,19 @@ def _times(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTa
         return None
 
 
-def _one_of(option: str, value: str, known: Sequence[Word]) -> Word:
-    for word in known:
-        if value == word:
-            return word
-    raise BadOption(f"unknown --{option} {value!r}; known are {', '.join(known)}")
-
-
 def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list[str] | None:
     """Datasets to search on; None = all with a task."""
-    from metalearners.evaluation.folds import HALVES, families_of, half_of
     from recommend.bo.simulation.runner import datasets_of
 
-    half = None if on.half is None else _one_of("half", on.half, HALVES)
     suited = datasets_of(on.tasks, runs)
-    if not on.least_rows and half is None:
+    if not on.least_rows and on.half is None:
         return list(on.dataset) if on.dataset else None
     rows, families = metafeatures["NumberOfInstances"], families_of(runs)
     chosen = [
         dataset
         for dataset in on.dataset or filter(suited.__contains__, families.index)
-        if rows.get(dataset, 0) >= on.least_rows and half in (None, half_of(families.get(dataset, dataset)))
+        if rows.get(dataset, 0) >= on.least_rows
+        and on.half in (None, half_of(families.get(dataset, dataset)))
     ]
     if not chosen:
         raise TooFewRuns("no dataset with runs is of this size and in this half")

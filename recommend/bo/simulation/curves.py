@@ -36,7 +36,8 @@ import pandas as pd
 from metalearners.evaluation.comparison import Comparison, compare_evaluations
 from metalearners.evaluation.figures import save_figure
 from metalearners.evaluation.protocol import Interval, interval
-from recommend.bo.simulation.runner import ROUNDED, By, SimulatedSearch
+from recommend.bo.simulation.methods import By
+from recommend.bo.simulation.runner import ROUNDED, SimulatedSearch
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, TooFewRuns
 from warehouse.support.extras import install_command

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from recommend.bo.acquisition import TIMED, get_acquisition
 from recommend.bo.simulation.peers import PEERS
@@ -25,6 +26,8 @@ from recommend.bo.surrogates import all_surrogates
 from recommend.bo.warmstart import NO_START, OPTIMAL, ORACLE, get_start
 from warehouse.support.errors import BadOption, UnknownName
 
+By = Literal["trials", "seconds"]
+"""The budget shared by all methods: trials, or time in units of the dataset's median run."""
 ORDER = "order"
 PMF = "pmf-paper"
 RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}

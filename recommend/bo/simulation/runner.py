@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from recommend.bo.acquisition import TIMED
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
-from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, check, needs_times, parse
+from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, By, check, needs_times, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
 from recommend.bo.simulation.similar_datasets import choices_of_most_correlated
@@ -55,8 +55,6 @@ TASKS: dict[str, type[TableTask] | type[ModelTask]] = {
     "model": ModelTask,
     "tiers": TieredTask,
 }
-By = Literal["trials", "seconds"]
-"""The budget shared by all methods: trials, or time in units of the dataset's median run."""
 ROUNDED = 1e-9
 """Share of a sum of shares or seconds that rounding may add."""
 MOST = 10

@@ -8,7 +8,7 @@ tiers   the runs on the most rows, as in a table; a trial on a share of the rows
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -21,28 +21,6 @@ from recommend.bo.simulation.tasks import SHORTEST, TableTask, Task
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
-
-
-@dataclass(frozen=True)
-class Part:
-    """The runs on a dataset that are nearest to a share of its rows."""
-
-    values: Floats
-    """(n,) larger is better."""
-    times: Floats
-    """(n,) seconds; NaN if unknown."""
-    shares: Floats
-    """(n,) numbers of rows that they were made on, divided by the most."""
-
-    def value(self, candidate: Candidate) -> float:
-        return float(self.values[cast("int", candidate.key)])
-
-    def seconds(self, candidate: Candidate) -> float:
-        return float(self.times[cast("int", candidate.key)])
-
-    def share(self, candidate: Candidate) -> float:
-        """Share of all rows that answers a trial of this configuration."""
-        return float(self.shares[cast("int", candidate.key)])
 
 
 class TieredTask(TableTask):
@@ -88,13 +66,13 @@ class TieredTask(TableTask):
         tiers = known.groupby("dataset")["train_rows"].nunique()
         return {str(name) for name in tiers.index[tiers > 1]}
 
-    def part(self, share: float) -> Part:
-        """The runs that answer a trial on this share of the rows."""
+    def run(self, candidate: Candidate, share: float) -> tuple[float, float, float]:
+        """The run that answers a trial on this share of the rows: value, seconds (NaN if unknown), share."""
+        place = cast("int", candidate.key)
+        values = self._values[:, place]
         nearest = np.argsort(np.abs(np.log(self._rows / share)), kind="stable")
-        values = self._values[nearest]
-        tier = nearest[(~np.isnan(values)).argmax(axis=0)]  # (n,)
-        place = np.arange(len(tier))
-        return Part(self._values[tier, place], self._times[tier, place], self._rows[tier])
+        tier = next(one for one in nearest if not np.isnan(values[one]))
+        return float(values[tier]), float(self._times[tier, place]), float(self._rows[tier])
 
 
 def every_size(runs: RunTable) -> RunTable:
@@ -115,5 +93,5 @@ def came_of(asked: Sequence[Candidate], share: float, task: Task) -> tuple[float
     if share == ALL_ROWS:
         return max(map(task.value, asked)), sum(map(task.seconds, asked)) if timed else None, ALL_ROWS
     (candidate,) = asked
-    part = cast("TieredTask", task).part(share)
-    return part.value(candidate), part.seconds(candidate) if timed else None, part.share(candidate)
+    value, seconds, of_rows = cast("TieredTask", task).run(candidate, share)
+    return value, seconds if timed else None, of_rows

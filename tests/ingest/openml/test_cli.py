@@ -155,7 +155,7 @@ def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: Ope
         (["--api-key-file", "nowhere"], "API key can't be read"),
         (["--max-runs-per-task-and-flow", "3"], "needs the flows"),
         (["--measures", ","], "at least one measure"),
-        (["--format", "xml"], "unknown --format"),
+        (["--format", "xml"], "'xml' is not one of 'table', 'json'"),
     ],
 )
 def test_bad_options_are_one_line(

@@ -61,13 +61,9 @@ def test_its_configurations_are_those_that_were_run_on_the_most_rows() -> None:
 def test_the_runs_on_the_nearest_number_of_rows_answer_by_ratio(share: float, rows: int) -> None:
     """Between 100 and 270 lies 164, which is 0.18 of 900; between 270 and 900 lies 493, 0.55 of it."""
     of = task()
-    part = of.part(share)
     values = {100: 0.009, 270: 0.009, 900: 0.09}
     seconds = {100: 1.0, 270: 3.0, 900: 9.0}
-    candidate = of.start(9)
-    assert part.value(candidate) == values[rows]
-    assert part.seconds(candidate) == seconds[rows]
-    assert part.share(candidate) == rows / 900
+    assert of.run(of.start(9), share) == (values[rows], seconds[rows], rows / 900)
 
 
 def test_a_dataset_on_one_number_of_rows_has_no_tiers() -> None:
