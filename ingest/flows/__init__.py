@@ -3,44 +3,9 @@
 A new flow is one `Flow` value in a module of this package and one entry in `FLOWS`.
 """
 
+from ingest.flows import bayes, boosting, margins, trees
 from ingest.flows.base import Flow, Values, native_values
-from ingest.flows.bayes import (
-    linear_discriminant_analysis,
-    naive_bayes,
-    quadratic_discriminant_analysis,
-)
-from ingest.flows.boosting import (
-    adaboost,
-    adaboost_regressor,
-    catboost,
-    catboost_regressor,
-    hist_gradient_boosting,
-    hist_gradient_boosting_regressor,
-    lightgbm,
-    lightgbm_regressor,
-    xgboost,
-    xgboost_regressor,
-)
-from ingest.flows.margins import (
-    k_nearest_neighbors,
-    k_nearest_neighbors_regressor,
-    logistic_regression,
-    mlp,
-    mlp_regressor,
-    sgd,
-    svm,
-    svm_regressor,
-)
 from ingest.flows.pipelines import knowing_preprocessing, with_preprocessing
-from ingest.flows.smooth import additive, elastic_net, gaussian_process, kernel_ridge, ridge
-from ingest.flows.trees import (
-    decision_tree,
-    decision_tree_regressor,
-    extra_trees,
-    extra_trees_regressor,
-    random_forest,
-    random_forest_regressor,
-)
 from warehouse.support.errors import UnknownName
 from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
@@ -62,38 +27,38 @@ __all__ = [
 FLOWS: dict[str, Flow] = {
     flow.name: knowing_preprocessing(flow)
     for flow in (
-        random_forest,
-        extra_trees,
-        decision_tree,
-        adaboost,
-        lightgbm,
-        xgboost,
-        catboost,
-        hist_gradient_boosting,
-        svm,
-        logistic_regression,
-        sgd,
-        k_nearest_neighbors,
-        mlp,
-        naive_bayes,
-        linear_discriminant_analysis,
-        quadratic_discriminant_analysis,
-        ridge,
-        elastic_net,
-        additive,
-        lightgbm_regressor,
-        xgboost_regressor,
-        catboost_regressor,
-        hist_gradient_boosting_regressor,
-        random_forest_regressor,
-        extra_trees_regressor,
-        decision_tree_regressor,
-        adaboost_regressor,
-        svm_regressor,
-        kernel_ridge,
-        gaussian_process,
-        k_nearest_neighbors_regressor,
-        mlp_regressor,
+        trees.random_forest,
+        trees.extra_trees,
+        trees.decision_tree,
+        boosting.adaboost,
+        boosting.lightgbm,
+        boosting.xgboost,
+        boosting.catboost,
+        boosting.hist_gradient_boosting,
+        margins.svm,
+        margins.logistic_regression,
+        margins.sgd,
+        margins.k_nearest_neighbors,
+        margins.mlp,
+        bayes.naive_bayes,
+        bayes.linear_discriminant_analysis,
+        bayes.quadratic_discriminant_analysis,
+        margins.ridge,
+        margins.elastic_net,
+        margins.additive,
+        boosting.lightgbm_regressor,
+        boosting.xgboost_regressor,
+        boosting.catboost_regressor,
+        boosting.hist_gradient_boosting_regressor,
+        trees.random_forest_regressor,
+        trees.extra_trees_regressor,
+        trees.decision_tree_regressor,
+        boosting.adaboost_regressor,
+        margins.svm_regressor,
+        margins.kernel_ridge,
+        margins.gaussian_process,
+        margins.k_nearest_neighbors_regressor,
+        margins.mlp_regressor,
     )
 }
 

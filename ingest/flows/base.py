@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,33 @@ class Make:
     def class_weight(self) -> str | None:
         """scikit-learn's word for the hyperparameter `class_weight`."""
         return None if self.values["class_weight"] == "none" else str(self.values["class_weight"])
+
+
+def from_sklearn(
+    path: str,
+    *,
+    seeded: bool = False,
+    within: Callable[[BaseEstimator], BaseEstimator] = lambda made: made,
+    **settings: Any,
+) -> Callable[[Make], BaseEstimator]:
+    """A function that makes an estimator of scikit-learn, whose parameters are a flow's hyperparameters.
+
+    Args:
+        path: of the class below `sklearn`, such as `svm.SVC`.
+        seeded: whether it takes a random state.
+        within: makes the estimator around it.
+        settings: parameters that are the same for all configurations.
+    """
+    module, _, name = path.rpartition(".")
+
+    def estimator(make: Make) -> BaseEstimator:
+        own = {"random_state": make.seed} if seeded else {}
+        if CLASS_WEIGHT.name in make.values:
+            own[CLASS_WEIGHT.name] = make.class_weight
+        kind = getattr(import_module(f"sklearn.{module}"), name)
+        return within(kind(**{**settings, **make.values, **own}))
+
+    return estimator
 
 
 def _two(_: Values) -> int:

@@ -2,32 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ingest.flows.base import IMPUTATION, SCALING, Flow, Make
+from ingest.flows.base import IMPUTATION, SCALING, Flow, from_sklearn
 from warehouse.vocabulary.parameters import Number
-
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
-
-
-def _naive_bayes(make: Make) -> ClassifierMixin:
-    from sklearn.naive_bayes import GaussianNB
-
-    return GaussianNB(var_smoothing=make.values["var_smoothing"])
-
-
-def _linear_discriminant_analysis(make: Make) -> ClassifierMixin:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage=make.values["shrinkage"])
-
-
-def _quadratic_discriminant_analysis(make: Make) -> ClassifierMixin:
-    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-
-    return QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=make.values["shrinkage"])
-
 
 naive_bayes = Flow(
     name="naive_bayes",
@@ -37,7 +13,7 @@ naive_bayes = Flow(
         SCALING,
         IMPUTATION,
     ),
-    estimator=_naive_bayes,
+    estimator=from_sklearn("naive_bayes.GaussianNB"),
 )
 # Shrinkage starts above 0: indicators add up to 1, so covariance matrices without it are singular. Where all
 # features are constant within a class, QDA fails at any shrinkage, and its trial says so.
@@ -49,7 +25,7 @@ linear_discriminant_analysis = Flow(
         SCALING,
         IMPUTATION,
     ),
-    estimator=_linear_discriminant_analysis,
+    estimator=from_sklearn("discriminant_analysis.LinearDiscriminantAnalysis", solver="lsqr"),
 )
 quadratic_discriminant_analysis = Flow(
     name="quadratic_discriminant_analysis",
@@ -59,5 +35,5 @@ quadratic_discriminant_analysis = Flow(
         SCALING,
         IMPUTATION,
     ),
-    estimator=_quadratic_discriminant_analysis,
+    estimator=from_sklearn("discriminant_analysis.QuadraticDiscriminantAnalysis", solver="eigen"),
 )

@@ -11,6 +11,7 @@ imputation. No regularization is written as the low end of a logarithmic range.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, LOSS, TARGET_TRANSFORMATION, Flow, Make, Values
@@ -70,14 +71,6 @@ def _booster(library: str, make: Make, **more: Any) -> Booster:
         return BoosterRegressor(library, settings, loss=loss, **options)
     balanced = settings.pop(CLASS_WEIGHT.name) == "balanced"
     return BoosterClassifier(library, settings, balanced=balanced, **options)
-
-
-def _lightgbm(make: Make) -> Booster:
-    return _booster("lightgbm", make, subsample_freq=1)
-
-
-def _xgboost(make: Make) -> Booster:
-    return _booster("xgboost", make)
 
 
 def _catboost(make: Make) -> Booster:
@@ -196,7 +189,7 @@ lightgbm = Flow(
     name="lightgbm",
     title="LightGBM",
     hyperparameters=(*_LIGHTGBM, CLASS_WEIGHT, EARLY_STOPPING),
-    estimator=_lightgbm,
+    estimator=partial(_booster, "lightgbm", subsample_freq=1),
     encoding="codes of 254",
 )
 lightgbm_regressor = lightgbm.regressor(
@@ -207,7 +200,7 @@ xgboost = Flow(
     name="xgboost",
     title="XGBoost",
     hyperparameters=(*_XGBOOST, CLASS_WEIGHT, EARLY_STOPPING),
-    estimator=_xgboost,
+    estimator=partial(_booster, "xgboost"),
     encoding="codes of 254",
     requires="xgboost",
 )

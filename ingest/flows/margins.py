@@ -1,8 +1,13 @@
 """Linear and kernel machines, neighbours and networks: the flows that need scaled numbers.
 
 Ranges of the support vector machine: van Hoof's thesis (OpenML flows 8317 and 7707). Those of the linear
-models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations. Regressors
-without a classifier of the same algorithm are in `ingest.flows.smooth`.
+models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations.
+
+Beyond the range of the training rows, the splines of the additive model are constant, so that its predictions
+can't explode; the two linear regressors go on as straight lines there.
+
+Sources: elastic net by Zou and Hastie (2005), splines with a ridge penalty by Eilers and Marx (1996),
+Gaussian processes by Rasmussen and Williams (2006).
 """
 
 from __future__ import annotations
@@ -11,28 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, SCALING, TARGET_TRANSFORMATION, Flow, Make
+from ingest.flows.base import (
+    CLASS_WEIGHT,
+    IMPUTATION,
+    SCALING,
+    TARGET_TRANSFORMATION,
+    Flow,
+    Make,
+    from_sklearn,
+)
 from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.task_types import REGRESSION
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 L1_RATIO = Choice("l1_ratio", (0.0, 0.5, 1.0), default=0.0)
 """Share of the absolute penalty in the elastic net: ridge, half and half, lasso."""
-
-
-def _svm(make: Make) -> ClassifierMixin:
-    from sklearn.svm import SVC
-
-    return SVC(kernel="rbf", random_state=make.seed, **make.values)
-
-
-def _svm_regressor(make: Make) -> RegressorMixin:
-    from sklearn.svm import SVR
-
-    from ingest.flows.target import standardized
-
-    return standardized(on_mean_distances(SVR(kernel="rbf", **make.values)))
 
 
 def _logistic_regression(make: Make) -> ClassifierMixin:
@@ -52,25 +52,6 @@ def _logistic_regression(make: Make) -> ClassifierMixin:
     )
 
 
-def _sgd(make: Make) -> ClassifierMixin:
-    from sklearn.linear_model import SGDClassifier
-
-    values = {**make.values, "class_weight": make.class_weight}
-    return SGDClassifier(penalty="elasticnet", random_state=make.seed, **values)
-
-
-def _k_nearest_neighbors(make: Make) -> ClassifierMixin:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(**make.values)
-
-
-def _k_nearest_neighbors_regressor(make: Make) -> RegressorMixin:
-    from sklearn.neighbors import KNeighborsRegressor
-
-    return KNeighborsRegressor(**make.values)
-
-
 def _mlp(make: Make) -> ClassifierMixin:
     from sklearn.neural_network import MLPClassifier
 
@@ -83,9 +64,14 @@ def _mlp_regressor(make: Make) -> RegressorMixin:
     from sklearn.neural_network import MLPRegressor
 
     from ingest.flows.lenient import LenientRegressor
-    from ingest.flows.target import standardized
 
-    return standardized(_on_single_precision(LenientRegressor(MLPRegressor(**_network(make)))))
+    return _standardized(_on_single_precision(LenientRegressor(MLPRegressor(**_network(make)))))
+
+
+def _gaussian_process(make: Make) -> RegressorMixin:
+    from ingest.flows.gaussian_process import GaussianProcess
+
+    return GaussianProcess(**make.values, seed=make.seed)
 
 
 def _network(make: Make) -> dict[str, Any]:
@@ -114,6 +100,16 @@ def on_mean_distances(kernel_machine: BaseEstimator) -> BaseEstimator:
     return make_pipeline(FunctionTransformer(by_root_of_columns), kernel_machine)
 
 
+def _standardized(regressor: BaseEstimator) -> BaseEstimator:
+    from ingest.flows.target import standardized
+
+    return standardized(regressor)
+
+
+def _of_mean_distances(regressor: BaseEstimator) -> BaseEstimator:
+    return _standardized(on_mean_distances(regressor))
+
+
 def by_root_of_columns(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n, columns)
     """Numbers over the root of the number of columns."""
     scaled: np.ndarray = matrix / np.sqrt(matrix.shape[1])
@@ -129,6 +125,7 @@ _SCALED = (TARGET_TRANSFORMATION, SCALING, IMPUTATION)
 """Hyperparameters of the preprocessing of these regressors."""
 GAMMA = Number("gamma", 2**-8, 2.0**5, log=True, default=1.0)
 """Gamma of a kernel of mean distances, see `on_mean_distances`."""
+RIDGE_PENALTY = Number("alpha", 1e-3, 1e4, log=True, default=1.0)
 
 svm = Flow(
     name="svm",
@@ -143,7 +140,7 @@ svm = Flow(
         SCALING,
         IMPUTATION,
     ),
-    estimator=_svm,
+    estimator=from_sklearn("svm.SVC", seeded=True, kernel="rbf"),
     openml=(8317, 7707),
     beyond_openml=(SCALING.name,),
     most_rows=5000,  # time grows with the square of the rows: minutes for 10,000
@@ -154,7 +151,7 @@ svm_regressor = svm.regressor(
     Number("epsilon", 1e-3, 1.0, log=True, default=0.1),
     GAMMA,
     *_SCALED,
-    estimator=_svm_regressor,
+    estimator=from_sklearn("svm.SVR", within=_of_mean_distances, kernel="rbf"),
 )
 logistic_regression = Flow(
     name="logistic_regression",
@@ -183,7 +180,7 @@ sgd = Flow(
         SCALING,
         IMPUTATION,
     ),
-    estimator=_sgd,
+    estimator=from_sklearn("linear_model.SGDClassifier", seeded=True, penalty="elasticnet"),
 )
 _NEIGHBORS = (
     Number("n_neighbors", 1, 100, log=True, default=5),
@@ -194,13 +191,13 @@ k_nearest_neighbors = Flow(
     name="k_nearest_neighbors",
     title="k-nearest neighbours",
     hyperparameters=(*_NEIGHBORS, SCALING, IMPUTATION),
-    estimator=_k_nearest_neighbors,
+    estimator=from_sklearn("neighbors.KNeighborsClassifier"),
     rows_needed=lambda values: values["n_neighbors"],
 )
 k_nearest_neighbors_regressor = k_nearest_neighbors.regressor(
     *_NEIGHBORS,
     *_SCALED,
-    estimator=_k_nearest_neighbors_regressor,
+    estimator=from_sklearn("neighbors.KNeighborsRegressor"),
 )
 _NETWORK = (
     Choice("activation", ("relu", "tanh"), default="relu"),
@@ -220,4 +217,57 @@ mlp_regressor = mlp.regressor(
     *_NETWORK,
     *_SCALED,
     estimator=_mlp_regressor,
+)
+# ---- algorithms that only regression has
+ridge = Flow(
+    name="ridge",
+    title="Ridge regression",
+    task_type=REGRESSION,
+    hyperparameters=(RIDGE_PENALTY, *_SCALED),
+    estimator=from_sklearn("linear_model.Ridge"),
+)
+elastic_net = Flow(
+    name="elastic_net",
+    title="Elastic net",
+    task_type=REGRESSION,
+    hyperparameters=(
+        # Of the target with variance 1: at an alpha of 1 nothing is left of any column.
+        Number("alpha", 1e-4, 1.0, log=True, default=0.01),
+        Number("l1_ratio", 0.05, 1.0, default=0.5),
+        *_SCALED,
+    ),
+    estimator=from_sklearn("linear_model.ElasticNet", within=_standardized),
+)
+additive = Flow(
+    name="additive",
+    title="Additive model of splines",
+    task_type=REGRESSION,
+    hyperparameters=(Number("knots", 3, 20, log=True, default=5), RIDGE_PENALTY, *_SCALED),
+    estimator=from_sklearn("linear_model.Ridge"),
+)
+kernel_ridge = Flow(
+    name="kernel_ridge",
+    title="Kernel ridge regression",
+    task_type=REGRESSION,
+    hyperparameters=(
+        Choice("kernel", ("rbf", "laplacian"), default="rbf"),
+        Number("alpha", 1e-4, 10.0, log=True, default=0.1),
+        GAMMA,
+        *_SCALED,
+    ),
+    estimator=from_sklearn("kernel_ridge.KernelRidge", within=_of_mean_distances),
+    most_rows=5000,  # time grows with the cube of the rows
+)
+gaussian_process = Flow(
+    name="gaussian_process",
+    title="Gaussian process",
+    task_type=REGRESSION,
+    hyperparameters=(
+        # Times that functions can be differentiated: not at all, once, twice, without end.
+        Choice("kernel", ("exponential", "matern_3", "matern_5", "rbf"), default="matern_5"),
+        Choice("length_scales", ("shared", "separate"), default="separate"),
+        *_SCALED,
+    ),
+    estimator=_gaussian_process,
+    most_rows=5000,  # time grows with the cube of the rows
 )

@@ -6,14 +6,8 @@ Regressors look at all features at every split by default, as in scikit-learn (G
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, TARGET_TRANSFORMATION, Flow, Make
+from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, TARGET_TRANSFORMATION, Flow, from_sklearn
 from warehouse.vocabulary.parameters import Choice, Number
-
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin, RegressorMixin
-
 
 LEAVES = (
     Number("min_samples_leaf", 1, 20, default=1),
@@ -44,47 +38,6 @@ def _regression_forest_space(*, bootstrap: bool) -> tuple[Number | Choice, ...]:
     )
 
 
-def _weighted(make: Make) -> dict[str, Any]:
-    """The hyperparameters, with scikit-learn's word for no class weights."""
-    return {**make.values, "class_weight": make.class_weight, "random_state": make.seed}
-
-
-def _random_forest(make: Make) -> ClassifierMixin:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_estimators=100, **_weighted(make))
-
-
-def _extra_trees(make: Make) -> ClassifierMixin:
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    return ExtraTreesClassifier(n_estimators=100, **_weighted(make))
-
-
-def _decision_tree(make: Make) -> ClassifierMixin:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(**_weighted(make))
-
-
-def _random_forest_regressor(make: Make) -> RegressorMixin:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(n_estimators=100, random_state=make.seed, **make.values)
-
-
-def _extra_trees_regressor(make: Make) -> RegressorMixin:
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    return ExtraTreesRegressor(n_estimators=100, random_state=make.seed, **make.values)
-
-
-def _decision_tree_regressor(make: Make) -> RegressorMixin:
-    from sklearn.tree import DecisionTreeRegressor
-
-    return DecisionTreeRegressor(random_state=make.seed, **make.values)
-
-
 # `auto` was the old name of the square root of the number of features.
 _OLD_MAX_FEATURES = {"max_features": {"auto": "sqrt"}}
 _FIXED = {"max_leaf_nodes": None, "min_weight_fraction_leaf": 0.0}
@@ -94,7 +47,7 @@ random_forest = Flow(
     name="random_forest",
     title="Random forest",
     hyperparameters=_forest_space(bootstrap=True),
-    estimator=_random_forest,
+    estimator=from_sklearn("ensemble.RandomForestClassifier", seeded=True, n_estimators=100),
     openml=(6969, 8315),
     beyond_openml=(CLASS_WEIGHT.name,),
     fixed=_FIXED | {"max_depth": None, "n_estimators": 100},
@@ -104,7 +57,7 @@ extra_trees = Flow(
     name="extra_trees",
     title="Extra trees",
     hyperparameters=_forest_space(bootstrap=False),
-    estimator=_extra_trees,
+    estimator=from_sklearn("ensemble.ExtraTreesClassifier", seeded=True, n_estimators=100),
     renamed=_OLD_MAX_FEATURES,
 )
 decision_tree = Flow(
@@ -118,7 +71,7 @@ decision_tree = Flow(
         CLASS_WEIGHT,
         IMPUTATION,
     ),
-    estimator=_decision_tree,
+    estimator=from_sklearn("tree.DecisionTreeClassifier", seeded=True),
     openml=(6840,),
     beyond_openml=(CLASS_WEIGHT.name,),
     fixed=_FIXED,
@@ -126,11 +79,11 @@ decision_tree = Flow(
 )
 random_forest_regressor = random_forest.regressor(
     *_regression_forest_space(bootstrap=True),
-    estimator=_random_forest_regressor,
+    estimator=from_sklearn("ensemble.RandomForestRegressor", seeded=True, n_estimators=100),
 )
 extra_trees_regressor = extra_trees.regressor(
     *_regression_forest_space(bootstrap=False),
-    estimator=_extra_trees_regressor,
+    estimator=from_sklearn("ensemble.ExtraTreesRegressor", seeded=True, n_estimators=100),
 )
 decision_tree_regressor = decision_tree.regressor(
     Number("max_depth", 1, 30, default=30),
@@ -138,5 +91,5 @@ decision_tree_regressor = decision_tree.regressor(
     *LEAVES,
     TARGET_TRANSFORMATION,
     IMPUTATION,
-    estimator=_decision_tree_regressor,
+    estimator=from_sklearn("tree.DecisionTreeRegressor", seeded=True),
 )
