@@ -21,36 +21,24 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from ingest.flows import FLOWS, flows_of, get_flow
-    from ingest.keys import setup_of
-    from ingest.metafeatures import compute_metafeatures
-    from ingest.reading.datasets import Dataset, load_dataset
-    from ingest.running.experiments import run_experiments
-    from ingest.running.plan import read_plan
+    from ingest.flows import FLOWS as FLOWS
+    from ingest.flows import flows_of as flows_of
+    from ingest.flows import get_flow as get_flow
+    from ingest.keys import setup_of as setup_of
+    from ingest.metafeatures import compute_metafeatures as compute_metafeatures
+    from ingest.reading.datasets import Dataset as Dataset
+    from ingest.reading.datasets import load_dataset as load_dataset
+    from ingest.running.experiments import run_experiments as run_experiments
+    from ingest.running.plan import read_plan as read_plan
 
-__all__ = [
-    "FLOWS",
-    "Dataset",
-    "compute_metafeatures",
-    "flows_of",
-    "get_flow",
-    "load_dataset",
-    "read_plan",
-    "run_experiments",
-    "setup_of",
-]
-
-__getattr__, __dir__ = exported(
+__getattr__, __dir__, __all__ = exported(
     __name__,
     {
-        "Dataset": "ingest.reading.datasets",
-        "FLOWS": "ingest.flows",
-        "compute_metafeatures": "ingest.metafeatures",
-        "flows_of": "ingest.flows",
-        "get_flow": "ingest.flows",
-        "load_dataset": "ingest.reading.datasets",
-        "read_plan": "ingest.running.plan",
-        "run_experiments": "ingest.running.experiments",
-        "setup_of": "ingest.keys",
+        "ingest.flows": ["FLOWS", "flows_of", "get_flow"],
+        "ingest.keys": ["setup_of"],
+        "ingest.metafeatures": ["compute_metafeatures"],
+        "ingest.reading.datasets": ["Dataset", "load_dataset"],
+        "ingest.running.experiments": ["run_experiments"],
+        "ingest.running.plan": ["read_plan"],
     },
 )

@@ -33,33 +33,22 @@ from warehouse.support.errors import UnknownName
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from metalearners.encoding.scores import standard_scores
-    from metalearners.encoding.training_data import runs_on, without_datasets
+    from metalearners.encoding.scores import standard_scores as standard_scores
+    from metalearners.encoding.training_data import runs_on as runs_on
+    from metalearners.encoding.training_data import without_datasets as without_datasets
     from metalearners.learners.base import MetaLearner
-    from metalearners.model_store import trained_model
-    from metalearners.predictions import Observations
+    from metalearners.model_store import trained_model as trained_model
+    from metalearners.predictions import Observations as Observations
 
-__all__ = [
-    "DEFAULT_LEARNER",
-    "LEARNERS",
-    "Observations",
-    "canonical_learner",
-    "new_learner",
-    "runs_on",
-    "standard_scores",
-    "trained_model",
-    "without_datasets",
-]
-
-__getattr__, __dir__ = exported(
+__getattr__, __dir__, __all__ = exported(
     __name__,
     {
-        "Observations": "metalearners.predictions",
-        "runs_on": "metalearners.encoding.training_data",
-        "standard_scores": "metalearners.encoding.scores",
-        "trained_model": "metalearners.model_store",
-        "without_datasets": "metalearners.encoding.training_data",
+        "metalearners.encoding.scores": ["standard_scores"],
+        "metalearners.encoding.training_data": ["runs_on", "without_datasets"],
+        "metalearners.model_store": ["trained_model"],
+        "metalearners.predictions": ["Observations"],
     },
+    own=("DEFAULT_LEARNER", "LEARNERS", "canonical_learner", "new_learner"),
 )
 
 LEARNERS = {

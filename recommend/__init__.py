@@ -30,45 +30,29 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from ingest.reading.datasets import load_dataset
-    from recommend.bo.tuning import Budget, Search, SearchResult, tune
-    from recommend.estimators import HeadstartClassifier, HeadstartRegressor
-    from recommend.recommendation import Recommendation
-    from recommend.recommender import recommend
-    from recommend.seeds import build_pipeline, read_seeds, write_seeds
-    from recommend.space import Space
+    from ingest.reading.datasets import load_dataset as load_dataset
+    from recommend.bo.tuning import Budget as Budget
+    from recommend.bo.tuning import Search as Search
+    from recommend.bo.tuning import SearchResult as SearchResult
+    from recommend.bo.tuning import tune as tune
+    from recommend.estimators import HeadstartClassifier as HeadstartClassifier
+    from recommend.estimators import HeadstartRegressor as HeadstartRegressor
+    from recommend.recommendation import Recommendation as Recommendation
+    from recommend.recommender import recommend as recommend
+    from recommend.seeds import build_pipeline as build_pipeline
+    from recommend.seeds import read_seeds as read_seeds
+    from recommend.seeds import write_seeds as write_seeds
+    from recommend.space import Space as Space
 
-__all__ = [
-    "Budget",
-    "HeadstartClassifier",
-    "HeadstartRegressor",
-    "Recommendation",
-    "Search",
-    "SearchResult",
-    "Space",
-    "build_pipeline",
-    "load_dataset",
-    "read_seeds",
-    "recommend",
-    "tune",
-    "write_seeds",
-]
-
-__getattr__, __dir__ = exported(
+__getattr__, __dir__, __all__ = exported(
     __name__,
     {
-        "Budget": "recommend.bo.tuning",
-        "HeadstartClassifier": "recommend.estimators",
-        "HeadstartRegressor": "recommend.estimators",
-        "Recommendation": "recommend.recommendation",
-        "Search": "recommend.bo.tuning",
-        "SearchResult": "recommend.bo.tuning",
-        "Space": "recommend.space",
-        "build_pipeline": "recommend.seeds",
-        "load_dataset": "ingest.reading.datasets",
-        "read_seeds": "recommend.seeds",
-        "recommend": "recommend.recommender",
-        "tune": "recommend.bo.tuning",
-        "write_seeds": "recommend.seeds",
+        "ingest.reading.datasets": ["load_dataset"],
+        "recommend.bo.tuning": ["Budget", "Search", "SearchResult", "tune"],
+        "recommend.estimators": ["HeadstartClassifier", "HeadstartRegressor"],
+        "recommend.recommendation": ["Recommendation"],
+        "recommend.recommender": ["recommend"],
+        "recommend.seeds": ["build_pipeline", "read_seeds", "write_seeds"],
+        "recommend.space": ["Space"],
     },
 )

@@ -22,30 +22,20 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from warehouse.store import STARTER, Warehouse
-    from warehouse.support.errors import BadInput, Failed
-    from warehouse.vocabulary.configuration import Configuration
-    from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
+    from warehouse.store import STARTER as STARTER
+    from warehouse.store import Warehouse as Warehouse
+    from warehouse.support.errors import BadInput as BadInput
+    from warehouse.support.errors import Failed as Failed
+    from warehouse.vocabulary.configuration import Configuration as Configuration
+    from warehouse.vocabulary.task_types import CLASSIFICATION as CLASSIFICATION
+    from warehouse.vocabulary.task_types import REGRESSION as REGRESSION
 
-__all__ = [
-    "CLASSIFICATION",
-    "REGRESSION",
-    "STARTER",
-    "BadInput",
-    "Configuration",
-    "Failed",
-    "Warehouse",
-]
-
-__getattr__, __dir__ = exported(
+__getattr__, __dir__, __all__ = exported(
     __name__,
     {
-        "BadInput": "warehouse.support.errors",
-        "CLASSIFICATION": "warehouse.vocabulary.task_types",
-        "Configuration": "warehouse.vocabulary.configuration",
-        "Failed": "warehouse.support.errors",
-        "REGRESSION": "warehouse.vocabulary.task_types",
-        "STARTER": "warehouse.store",
-        "Warehouse": "warehouse.store",
+        "warehouse.store": ["STARTER", "Warehouse"],
+        "warehouse.support.errors": ["BadInput", "Failed"],
+        "warehouse.vocabulary.configuration": ["Configuration"],
+        "warehouse.vocabulary.task_types": ["CLASSIFICATION", "REGRESSION"],
     },
 )

@@ -15,48 +15,33 @@ from typing import TYPE_CHECKING
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
-    from metalearners.evaluation.comparison import compare_evaluations
-    from metalearners.evaluation.configurations import (
-        algorithm_summary,
-        best_algorithms,
-        effects_by,
-        setting_effects,
-    )
-    from metalearners.evaluation.figures import PALETTE
-    from metalearners.evaluation.functional_anova import Design
-    from metalearners.evaluation.importance import importances
-    from metalearners.evaluation.latent_space import LatentSpace
-    from metalearners.evaluation.protocol import interval, kendall_tau, normalized_regret
+    from metalearners.evaluation.comparison import compare_evaluations as compare_evaluations
+    from metalearners.evaluation.configurations import algorithm_summary as algorithm_summary
+    from metalearners.evaluation.configurations import best_algorithms as best_algorithms
+    from metalearners.evaluation.configurations import effects_by as effects_by
+    from metalearners.evaluation.configurations import setting_effects as setting_effects
+    from metalearners.evaluation.figures import PALETTE as PALETTE
+    from metalearners.evaluation.functional_anova import Design as Design
+    from metalearners.evaluation.importance import importances as importances
+    from metalearners.evaluation.latent_space import LatentSpace as LatentSpace
+    from metalearners.evaluation.protocol import interval as interval
+    from metalearners.evaluation.protocol import kendall_tau as kendall_tau
+    from metalearners.evaluation.protocol import normalized_regret as normalized_regret
 
-__all__ = [
-    "PALETTE",
-    "Design",
-    "LatentSpace",
-    "algorithm_summary",
-    "best_algorithms",
-    "compare_evaluations",
-    "effects_by",
-    "importances",
-    "interval",
-    "kendall_tau",
-    "normalized_regret",
-    "setting_effects",
-]
-
-__getattr__, __dir__ = exported(
+__getattr__, __dir__, __all__ = exported(
     __name__,
     {
-        "Design": "metalearners.evaluation.functional_anova",
-        "LatentSpace": "metalearners.evaluation.latent_space",
-        "PALETTE": "metalearners.evaluation.figures",
-        "algorithm_summary": "metalearners.evaluation.configurations",
-        "best_algorithms": "metalearners.evaluation.configurations",
-        "compare_evaluations": "metalearners.evaluation.comparison",
-        "effects_by": "metalearners.evaluation.configurations",
-        "importances": "metalearners.evaluation.importance",
-        "interval": "metalearners.evaluation.protocol",
-        "kendall_tau": "metalearners.evaluation.protocol",
-        "normalized_regret": "metalearners.evaluation.protocol",
-        "setting_effects": "metalearners.evaluation.configurations",
+        "metalearners.evaluation.comparison": ["compare_evaluations"],
+        "metalearners.evaluation.configurations": [
+            "algorithm_summary",
+            "best_algorithms",
+            "effects_by",
+            "setting_effects",
+        ],
+        "metalearners.evaluation.figures": ["PALETTE"],
+        "metalearners.evaluation.functional_anova": ["Design"],
+        "metalearners.evaluation.importance": ["importances"],
+        "metalearners.evaluation.latent_space": ["LatentSpace"],
+        "metalearners.evaluation.protocol": ["interval", "kendall_tau", "normalized_regret"],
     },
 )

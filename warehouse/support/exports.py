@@ -1,22 +1,26 @@
 """Public names of a package that are imported when they are asked for."""
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 
-def exported(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package (PEP 562), so that importing the package costs nothing.
+def exported(
+    package: str, homes: Mapping[str, Sequence[str]], own: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package whose import is to cost nothing (PEP 562).
 
     Args:
         package: name of the package.
-        homes: public name -> module that defines it.
+        homes: module -> public names that it defines.
+        own: public names that the package defines itself.
     """
+    home_of = {name: module for module, names in homes.items() for name in names}
+    public = sorted([*home_of, *own])
 
     def get(name: str) -> Any:
-        if name not in homes:
+        if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
+        return getattr(import_module(home_of[name]), name)
 
-    return get, lambda: sorted(sys.modules[package].__all__)
+    return get, lambda: public, public
