@@ -5,7 +5,7 @@ nobody knows which way they are better.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, isfinite
@@ -67,6 +67,16 @@ class Measure:
         if isfinite(self.low):
             return f"{self.low:g} and more"
         return f"up to {self.high:g}" if isfinite(self.high) else "any number"
+
+
+def _costs(**definitions: str) -> Iterator[Measure]:
+    """Measures from 0 on, of which smaller values are better."""
+    return (Measure(name, False, definition, high=inf) for name, definition in definitions.items())
+
+
+def _gains(**definitions: str) -> Iterator[Measure]:
+    """Measures without an end, of which larger values are better."""
+    return (Measure(name, True, definition, low=-inf, high=inf) for name, definition in definitions.items())
 
 
 COMMON = (
@@ -237,44 +247,24 @@ OTHERS = (
         high=inf,
     ),
     # Information in predicted probabilities, in bits
-    Measure("kononenko_bratko_information_score", True, "information in all predictions", low=-inf, high=inf),
-    Measure(
-        "mean_kononenko_bratko_information_score", True, "information in a prediction", low=-inf, high=inf
+    *_gains(
+        kononenko_bratko_information_score="information in all predictions",
+        mean_kononenko_bratko_information_score="information in a prediction",
+        kb_relative_information_score="information in the predictions over that of the classes",
+        class_complexity_gain="bits that the predictions save",
+        mean_class_complexity_gain="bits that the predictions save in a row",
     ),
-    Measure(
-        "kb_relative_information_score",
-        True,
-        "information in the predictions over that of the classes",
-        low=-inf,
-        high=inf,
-    ),
-    Measure(
-        "class_complexity", False, "bits that the true classes still need, given the predictions", high=inf
-    ),
-    Measure("class_complexity_gain", True, "bits that the predictions save", low=-inf, high=inf),
-    Measure(
-        "mean_class_complexity", False, "bits that a row's class still needs, given its prediction", high=inf
-    ),
-    Measure(
-        "mean_class_complexity_gain", True, "bits that the predictions save in a row", low=-inf, high=inf
+    *_costs(
+        class_complexity="bits that the true classes still need, given the predictions",
+        mean_class_complexity="bits that a row's class still needs, given its prediction",
     ),
     # What predicting the class distribution comes to: the same for every configuration
-    Measure(
-        "mean_prior_absolute_error",
-        False,
-        "mean absolute error of the training rows' mean, or class shares",
-        high=inf,
-    ),
-    Measure(
-        "root_mean_prior_squared_error",
-        False,
-        "root mean squared error of the training rows' mean, or class shares",
-        high=inf,
-    ),
-    Measure("prior_entropy", False, "bits of a row's class, given the class distribution", high=inf),
-    Measure("prior_class_complexity", False, "bits of all classes, given the class distribution", high=inf),
-    Measure(
-        "mean_prior_class_complexity", False, "bits of a row's class, given the class distribution", high=inf
+    *_costs(
+        mean_prior_absolute_error="mean absolute error of the training rows' mean, or class shares",
+        root_mean_prior_squared_error="root mean squared error of the training rows' mean, or class shares",
+        prior_entropy="bits of a row's class, given the class distribution",
+        prior_class_complexity="bits of all classes, given the class distribution",
+        mean_prior_class_complexity="bits of a row's class, given the class distribution",
     ),
     # Parts of the error: Kohavi and Wolpert 1996, Webb 2000
     Measure("kohavi_wolpert_error", False, "expected error"),
@@ -285,20 +275,18 @@ OTHERS = (
     Measure("webb_bias", False, "the error's bias"),
     Measure("webb_variance", False, "the error's variance"),
     # Costs of computing
-    Measure("wall_clock_time_millis_training", False, "milliseconds of training on all folds", high=inf),
-    Measure("wall_clock_time_millis_testing", False, "milliseconds of testing on all folds", high=inf),
-    Measure(
-        "usercpu_time_millis_training", False, "milliseconds of CPU time for training on all folds", high=inf
+    *_costs(
+        wall_clock_time_millis_training="milliseconds of training on all folds",
+        wall_clock_time_millis_testing="milliseconds of testing on all folds",
+        usercpu_time_millis_training="milliseconds of CPU time for training on all folds",
+        usercpu_time_millis_testing="milliseconds of CPU time for testing on all folds",
+        build_cpu_time="seconds of CPU time for a model of all rows",
+        build_memory="bytes of a model of all rows",
+        run_cpu_time="seconds of CPU time of the run",
+        run_memory="bytes that the run took",
+        run_virtual_memory="bytes of virtual memory that the run took",
+        ram_hours="gigabytes of memory times hours",
     ),
-    Measure(
-        "usercpu_time_millis_testing", False, "milliseconds of CPU time for testing on all folds", high=inf
-    ),
-    Measure("build_cpu_time", False, "seconds of CPU time for a model of all rows", high=inf),
-    Measure("build_memory", False, "bytes of a model of all rows", high=inf),
-    Measure("run_cpu_time", False, "seconds of CPU time of the run", high=inf),
-    Measure("run_memory", False, "bytes that the run took", high=inf),
-    Measure("run_virtual_memory", False, "bytes of virtual memory that the run took", high=inf),
-    Measure("ram_hours", False, "gigabytes of memory times hours", high=inf),
     Measure("scimark_benchmark", True, "speed of the machine", high=inf),
 )
 """The other measures of OpenML that count something and have a better side."""

@@ -10,7 +10,7 @@ column other than the target. Statistics over attributes leave identifiers out. 
 Qualities of a numeric target keep their values when it is shifted, or multiplied by a positive number.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,95 +63,72 @@ _OWN = "Headstart"
 _ROWS, _ALL = "NumberOfInstances", "NumberOfFeatures"
 
 
-def _simple() -> Iterator[Quality]:
-    definitions = {
-        _ROWS: "rows with a target value",
-        _ALL: "columns, the target included",
-        "NumberOfMissingValues": "missing cells",
-        "NumberOfInstancesWithMissingValues": "rows with at least one missing cell",
-        "NumberOfNumericFeatures": "numeric columns, a numeric target included",
-        "NumberOfSymbolicFeatures": "categorical and boolean columns, a target of classes included",
-        "Dimensionality": f"{_ALL} / {_ROWS}",
-        "MaxNominalAttDistinctValues": "most distinct values that a nominal attribute has or declares",
-        "MinNominalAttDistinctValues": "fewest distinct values that a nominal attribute has or declares",
-        "MeanNominalAttDistinctValues": "mean number of distinct values of the nominal attributes",
-        "StdvNominalAttDistinctValues": (
-            "sample standard deviation of the nominal attributes' numbers of values; 0 for one attribute"
-        ),
-        "NumberOfBinaryFeatures": "symbolic columns with two distinct values, the target included",
-        "PercentageOfBinaryFeatures": f"NumberOfBinaryFeatures / {_ALL}, in percent",
-        "PercentageOfNumericFeatures": f"NumberOfNumericFeatures / {_ALL}, in percent",
-        "PercentageOfSymbolicFeatures": f"NumberOfSymbolicFeatures / {_ALL}, in percent",
-        "PercentageOfMissingValues": f"missing cells / ({_ROWS} * {_ALL}), in percent",
-        "PercentageOfInstancesWithMissingValues": "rows with a missing cell, in percent",
-    }
-    for name, definition in definitions.items():
-        yield Quality(name, "simple", "pass", definition, _ENGINE)
-
-
-def _class() -> Iterator[Quality]:
-    definitions = {
-        "NumberOfClasses": "distinct values that the target takes; 0 for a numeric target",
-        "MajorityClassSize": "rows of the most frequent class",
-        "MinorityClassSize": "rows of the least frequent class",
-        "MajorityClassPercentage": "rows of the most frequent class, in percent",
-        "MinorityClassPercentage": "rows of the least frequent class, in percent",
-        "DefaultAccuracy": "share of the most frequent class: the accuracy of always predicting it",
-        "ClassEntropy": "entropy of the class distribution, in bits",
-        "AutoCorrelation": "share of rows, the first left out, with the class of the row before",
-    }
-    for name, definition in definitions.items():
-        yield Quality(
-            name,
-            "class",
-            "pass",
-            definition,
-            _ENGINE,
-            depends_on_order=name == "AutoCorrelation",
-            task_type=None if name == "NumberOfClasses" else CLASSIFICATION,
-        )
-
-
-def _target() -> Iterator[Quality]:
-    log = "of log1p(d / u), where d is the target less its lowest value and u the median of the d above 0"
-    definitions = {
-        "TargetSkewness": "sample skewness G1 of the target",
-        "TargetKurtosis": "sample excess kurtosis G2 of the target",
-        "TargetLogSkewness": f"sample skewness G1 {log}",
-        "TargetLogKurtosis": f"sample excess kurtosis G2 {log}",
-        "TargetShareOfMostFrequent": "share of the rows with the target's most frequent value",
-        "TargetShareOfLowest": "share of the rows with the target's lowest value, such as 0 of a count",
-        "TargetDistinctValuesPerRow": "distinct values of the target / rows",
-        "TargetIsWhole": (
-            "1 where all differences between values of the target are multiples of one step, as those between"
-            " whole numbers are, and at most 10,000 steps lie between the lowest and the highest; else 0"
-        ),
-        "TargetShareOfOutliers": "share of the rows more than 1.5 interquartile ranges beyond a quartile",
-        "TargetShareOfFarOutliers": "share of the rows more than 3 interquartile ranges beyond a quartile",
-        "TargetEntropy": "entropy, in bits, of ten quantile bins, equal values in one bin",
-    }
-    for name, definition in definitions.items():
-        yield Quality(name, "target", "sort", definition, _OWN, task_type=REGRESSION)
-
-
-def _cardinality() -> Iterator[Quality]:
-    statistics = {"Min": "fewest", "Max": "most", "Mean": "mean number of"}
-    for kind, columns in (
-        ("Nominal", "a nominal feature (the target included)"),
-        ("Numeric", "a numeric attribute"),
-    ):
-        for statistic, word in statistics.items():
-            definition = f"{word} distinct values that occur in {columns}"
-            yield Quality(
-                f"{statistic}CardinalityOf{kind}Attributes", "cardinality", "sort", definition, _ENGINE
-            )
-        definition = f"sample standard deviation of the numbers of distinct values that occur in {columns}"
-        yield Quality(f"StdevCardinalityOf{kind}Attributes", "cardinality", "sort", definition, _ENGINE)
-    for count in ("Two", "Three", "Four"):
-        definition = f"product of the {count.lower()} largest numbers of distinct values among all features"
-        yield Quality(f"CardinalityAt{count}", "cardinality", "sort", definition, _ENGINE)
-
-
+_SIMPLE = {
+    _ROWS: "rows with a target value",
+    _ALL: "columns, the target included",
+    "NumberOfMissingValues": "missing cells",
+    "NumberOfInstancesWithMissingValues": "rows with at least one missing cell",
+    "NumberOfNumericFeatures": "numeric columns, a numeric target included",
+    "NumberOfSymbolicFeatures": "categorical and boolean columns, a target of classes included",
+    "Dimensionality": f"{_ALL} / {_ROWS}",
+    "MaxNominalAttDistinctValues": "most distinct values that a nominal attribute has or declares",
+    "MinNominalAttDistinctValues": "fewest distinct values that a nominal attribute has or declares",
+    "MeanNominalAttDistinctValues": "mean number of distinct values of the nominal attributes",
+    "StdvNominalAttDistinctValues": (
+        "sample standard deviation of the nominal attributes' numbers of values; 0 for one attribute"
+    ),
+    "NumberOfBinaryFeatures": "symbolic columns with two distinct values, the target included",
+    "PercentageOfBinaryFeatures": f"NumberOfBinaryFeatures / {_ALL}, in percent",
+    "PercentageOfNumericFeatures": f"NumberOfNumericFeatures / {_ALL}, in percent",
+    "PercentageOfSymbolicFeatures": f"NumberOfSymbolicFeatures / {_ALL}, in percent",
+    "PercentageOfMissingValues": f"missing cells / ({_ROWS} * {_ALL}), in percent",
+    "PercentageOfInstancesWithMissingValues": "rows with a missing cell, in percent",
+}
+_CLASSES = {"NumberOfClasses": "distinct values that the target takes; 0 for a numeric target"}
+_CLASS = {
+    "MajorityClassSize": "rows of the most frequent class",
+    "MinorityClassSize": "rows of the least frequent class",
+    "MajorityClassPercentage": "rows of the most frequent class, in percent",
+    "MinorityClassPercentage": "rows of the least frequent class, in percent",
+    "DefaultAccuracy": "share of the most frequent class: the accuracy of always predicting it",
+    "ClassEntropy": "entropy of the class distribution, in bits",
+    "AutoCorrelation": "share of rows, the first left out, with the class of the row before",
+}
+_LOG = "of log1p(d / u), where d is the target less its lowest value and u the median of the d above 0"
+_TARGET = {
+    "TargetSkewness": "sample skewness G1 of the target",
+    "TargetKurtosis": "sample excess kurtosis G2 of the target",
+    "TargetLogSkewness": f"sample skewness G1 {_LOG}",
+    "TargetLogKurtosis": f"sample excess kurtosis G2 {_LOG}",
+    "TargetShareOfMostFrequent": "share of the rows with the target's most frequent value",
+    "TargetShareOfLowest": "share of the rows with the target's lowest value, such as 0 of a count",
+    "TargetDistinctValuesPerRow": "distinct values of the target / rows",
+    "TargetIsWhole": (
+        "1 where all differences between values of the target are multiples of one step, as those between"
+        " whole numbers are, and at most 10,000 steps lie between the lowest and the highest; else 0"
+    ),
+    "TargetShareOfOutliers": "share of the rows more than 1.5 interquartile ranges beyond a quartile",
+    "TargetShareOfFarOutliers": "share of the rows more than 3 interquartile ranges beyond a quartile",
+    "TargetEntropy": "entropy, in bits, of ten quantile bins, equal values in one bin",
+}
+_CARDINALITY = {
+    f"{statistic}CardinalityOf{kind}Attributes": f"{word} distinct values that occur in {columns}"
+    for kind, columns in {
+        "Nominal": "a nominal feature (the target included)",
+        "Numeric": "a numeric attribute",
+    }.items()
+    for statistic, word in {
+        "Min": "fewest",
+        "Max": "most",
+        "Mean": "mean number of",
+        "Stdev": "sample standard deviation of the numbers of",
+    }.items()
+} | {
+    f"CardinalityAt{count}": (
+        f"product of the {count.lower()} largest numbers of distinct values among all features"
+    )
+    for count in ("Two", "Three", "Four")
+}
 _SUMMARIES = {
     "Min": "smallest",
     "Quartile1": "first quartile of the",
@@ -162,92 +139,63 @@ _SUMMARIES = {
 }
 
 
-def _statistical() -> Iterator[Quality]:
-    of_numeric = {
-        "MeansOfNumericAtts": "mean of the numeric attributes",
-        "StdDevOfNumericAtts": "sample standard deviation of the numeric attributes",
-        "SkewnessOfNumericAtts": "sample skewness G1 of the numeric attributes",
-        "KurtosisOfNumericAtts": "sample excess kurtosis G2 of the numeric attributes",
-    }
-    for what, words in of_numeric.items():
-        for summary, word in _SUMMARIES.items():
-            yield Quality(f"{summary}{what}", "statistical", "pass", f"{word} {words}", _ENGINE)
-
-
-def _information() -> Iterator[Quality]:
-    of_attributes = {
-        f"{summary}AttributeEntropy": f"{word} entropy, in bits, of the nominal attributes"
-        for summary, word in _SUMMARIES.items()
-    }
-    with_class = {
-        f"{summary}MutualInformation": (
-            f"{word} mutual information, in bits, of the nominal attributes with the class"
-        )
-        for summary, word in _SUMMARIES.items()
-    } | {
-        "EquivalentNumberOfAtts": (
-            "ClassEntropy / MeanMutualInformation: how many such attributes it would take to tell the class"
-        ),
-        "MeanNoiseToSignalRatio": "(MeanAttributeEntropy - MeanMutualInformation) / MeanMutualInformation",
-    }
-    for name, definition in of_attributes.items():
-        yield Quality(name, "information", "pass", definition, _ENGINE)
-    for name, definition in with_class.items():
-        yield Quality(name, "information", "pass", definition, _ENGINE, task_type=CLASSIFICATION)
-
-
-def _pca() -> Iterator[Quality]:
-    source = "Feurer et al. 2015, supplement, Table 1"
-    definitions = {
-        "PCAComponentsFor95Percent": (
-            "principal components that explain 95 % of the variance of the standardized columns, over columns"
-        ),
-        "PCASkewnessFirstComponent": "sample skewness G1 of the first principal component, sign ignored",
-        "PCAKurtosisFirstComponent": "sample excess kurtosis G2 of the rows' first principal component",
-        "PCAVarianceOfFirstComponent": "share of the variance that the first principal component explains",
-    }
-    for name, definition in definitions.items():
-        yield Quality(name, "pca", "sample", definition, source)
-
-
-def _target_correlations() -> Iterator[Quality]:
-    strengths = {
+_STATISTICAL = {
+    f"{summary}{what}OfNumericAtts": f"{word} {words} of the numeric attributes"
+    for what, words in {
+        "Means": "mean",
+        "StdDev": "sample standard deviation",
+        "Skewness": "sample skewness G1",
+        "Kurtosis": "sample excess kurtosis G2",
+    }.items()
+    for summary, word in _SUMMARIES.items()
+}
+_ENTROPIES = {
+    f"{summary}AttributeEntropy": f"{word} entropy, in bits, of the nominal attributes"
+    for summary, word in _SUMMARIES.items()
+}
+_INFORMATION = {
+    f"{summary}MutualInformation": (
+        f"{word} mutual information, in bits, of the nominal attributes with the class"
+    )
+    for summary, word in _SUMMARIES.items()
+} | {
+    "EquivalentNumberOfAtts": (
+        "ClassEntropy / MeanMutualInformation: how many such attributes it would take to tell the class"
+    ),
+    "MeanNoiseToSignalRatio": "(MeanAttributeEntropy - MeanMutualInformation) / MeanMutualInformation",
+}
+_PCA = {
+    "PCAComponentsFor95Percent": (
+        "principal components that explain 95 % of the variance of the standardized columns, over columns"
+    ),
+    "PCASkewnessFirstComponent": "sample skewness G1 of the first principal component, sign ignored",
+    "PCAKurtosisFirstComponent": "sample excess kurtosis G2 of the rows' first principal component",
+    "PCAVarianceOfFirstComponent": "share of the variance that the first principal component explains",
+}
+_TARGET_CORRELATIONS = {
+    f"{statistic}Target{what}": f"{word} {words}"
+    for what, words in {
         "Pearson": "size of Pearson's correlation of a numeric attribute with the target",
         "Spearman": "size of Spearman's rank correlation of a numeric attribute with the target",
         "CorrelationRatio": (
             "correlation ratio of a nominal attribute with the target: square root of the share of variance"
             " between categories, adjusted for their number (Kelley's epsilon squared)"
         ),
-    }
-    for what, words in strengths.items():
-        for statistic, word in {"Max": "largest", "Mean": "mean"}.items():
-            yield Quality(
-                f"{statistic}Target{what}",
-                "target_correlations",
-                "sample",
-                f"{word} {words}",
-                _OWN,
-                task_type=REGRESSION,
-            )
-
-
-def _model() -> Iterator[Quality]:
-    definitions = {
-        "TreeLeavesPerClass": "leaves of a fully grown decision tree / classes",
-        "TreeLeavesPerRow": "leaves of that tree / rows",
-        "TreeDepth": "longest branch of that tree",
-        "MeanTreeBranchLength": "mean of: steps from the tree's root to a leaf",
-        "StdevTreeBranchLength": "population standard deviation of: steps from the tree's root to a leaf",
-        "MaxTreeAttributeUse": "largest of: splits of the tree on an attribute / splits",
-        "StdevTreeAttributeUse": (
-            "population standard deviation of: splits of the tree on an attribute / splits"
-        ),
-        "TreeAttributesUsed": "share of the attributes that the tree splits on",
-    }
-    for name, definition in definitions.items():
-        yield Quality(name, "model", "sample", definition, "Peng et al. 2002", task_type=CLASSIFICATION)
-
-
+    }.items()
+    for statistic, word in {"Max": "largest", "Mean": "mean"}.items()
+}
+_MODEL = {
+    "TreeLeavesPerClass": "leaves of a fully grown decision tree / classes",
+    "TreeLeavesPerRow": "leaves of that tree / rows",
+    "TreeDepth": "longest branch of that tree",
+    "MeanTreeBranchLength": "mean of: steps from the tree's root to a leaf",
+    "StdevTreeBranchLength": "population standard deviation of: steps from the tree's root to a leaf",
+    "MaxTreeAttributeUse": "largest of: splits of the tree on an attribute / splits",
+    "StdevTreeAttributeUse": (
+        "population standard deviation of: splits of the tree on an attribute / splits"
+    ),
+    "TreeAttributesUsed": "share of the attributes that the tree splits on",
+}
 LANDMARKER_LEARNERS = {
     "DecisionStump": "a tree of one split",
     "J48.00001.": "a tree pruned by C4.5's pessimistic error with confidence 0.00001",
@@ -274,19 +222,11 @@ _SCORES = {
 }
 
 
-def _landmarkers() -> Iterator[Quality]:
-    for learner, words in LANDMARKER_LEARNERS.items():
-        for score, name in _SCORES.items():
-            yield Quality(
-                f"{learner}{score}",
-                "landmarkers",
-                "fits",
-                f"{name} in 5-fold cross-validation of {words}",
-                f"{_ENGINE}; van Hoof's thesis, Table B.1",
-                task_type=CLASSIFICATION,
-            )
-
-
+_LANDMARKERS = {
+    f"{learner}{score}": f"{name} in 5-fold cross-validation of {words}"
+    for learner, words in LANDMARKER_LEARNERS.items()
+    for score, name in _SCORES.items()
+}
 TARGET_LANDMARKERS = {
     "Ridge": "ridge regression (penalty 1) on standardized columns",
     "Stump": "a tree of one split",
@@ -306,25 +246,18 @@ TARGET_LANDMARKER_PAIRS = {
 """Differences of two landmarkers of a numeric target."""
 
 
-def _target_landmarkers() -> Iterator[Quality]:
-    folds = "in 5-fold cross-validation"
-    log = "ridge regression on log1p of the target, as for TargetLogSkewness, over ridge regression"
-    definitions = (
-        {
-            f"{learner}R2": f"R2, at least -1, {folds} of {words}"
-            for learner, words in TARGET_LANDMARKERS.items()
-        }
-        | {pair: f"{better}R2 - {worse}R2" for pair, (better, worse) in TARGET_LANDMARKER_PAIRS.items()}
-        | {
-            "LogRidgeGain": f"gain in R2 {folds} of {log}",
-            "LogRidgeGainOfAbsoluteError": (
-                f"reduction of the mean absolute error, over that of the training mean, {folds} by {log}"
-            ),
-        }
-    )
-    for name, definition in definitions.items():
-        yield Quality(name, "target_landmarkers", "fits", definition, _OWN, task_type=REGRESSION)
-
+_FOLDS = "in 5-fold cross-validation"
+_LOG_RIDGE = "ridge regression on log1p of the target, as for TargetLogSkewness, over ridge regression"
+_TARGET_LANDMARKERS = (
+    {f"{learner}R2": f"R2, at least -1, {_FOLDS} of {words}" for learner, words in TARGET_LANDMARKERS.items()}
+    | {pair: f"{better}R2 - {worse}R2" for pair, (better, worse) in TARGET_LANDMARKER_PAIRS.items()}
+    | {
+        "LogRidgeGain": f"gain in R2 {_FOLDS} of {_LOG_RIDGE}",
+        "LogRidgeGainOfAbsoluteError": (
+            f"reduction of the mean absolute error, over that of the training mean, {_FOLDS} by {_LOG_RIDGE}"
+        ),
+    }
+)
 
 RELATIVE_PAIRS = {
     "ForestLeaf1Against20": "a random forest with min_samples_leaf 1 over 20",
@@ -338,28 +271,43 @@ RELATIVE_PAIRS = {
 }
 
 
-def _relative() -> Iterator[Quality]:
-    for name, words in RELATIVE_PAIRS.items():
-        definition = (
-            f"gain in accuracy, for a numeric target in R2, of {words} (3 folds of at most 500 rows; fewer"
-            " are dealt up to 4 times)"
-        )
-        yield Quality(name, "relative", "fits", definition, f"{_OWN}; idea: Fuernkranz and Petrak 2001")
+_RELATIVE = {
+    name: f"gain in accuracy, for a numeric target in R2, of {words} (3 folds of at most 500 rows; fewer are"
+    " dealt up to 4 times)"
+    for name, words in RELATIVE_PAIRS.items()
+}
+
+
+def _qualities(
+    group: Group,
+    cost: Cost,
+    definitions: Mapping[str, str],
+    source: str,
+    task_type: TaskType | None = None,
+    on_order: Collection[str] = (),
+) -> Iterator[Quality]:
+    """The qualities of a group that have one source and task type."""
+    for name, definition in definitions.items():
+        yield Quality(name, group, cost, definition, source, name in on_order, task_type)
 
 
 QUALITIES: tuple[Quality, ...] = (
-    *_simple(),
-    *_class(),
-    *_target(),
-    *_cardinality(),
-    *_statistical(),
-    *_information(),
-    *_pca(),
-    *_target_correlations(),
-    *_model(),
-    *_landmarkers(),
-    *_target_landmarkers(),
-    *_relative(),
+    *_qualities("simple", "pass", _SIMPLE, _ENGINE),
+    *_qualities("class", "pass", _CLASSES, _ENGINE),
+    *_qualities("class", "pass", _CLASS, _ENGINE, CLASSIFICATION, on_order=("AutoCorrelation",)),
+    *_qualities("target", "sort", _TARGET, _OWN, REGRESSION),
+    *_qualities("cardinality", "sort", _CARDINALITY, _ENGINE),
+    *_qualities("statistical", "pass", _STATISTICAL, _ENGINE),
+    *_qualities("information", "pass", _ENTROPIES, _ENGINE),
+    *_qualities("information", "pass", _INFORMATION, _ENGINE, CLASSIFICATION),
+    *_qualities("pca", "sample", _PCA, "Feurer et al. 2015, supplement, Table 1"),
+    *_qualities("target_correlations", "sample", _TARGET_CORRELATIONS, _OWN, REGRESSION),
+    *_qualities("model", "sample", _MODEL, "Peng et al. 2002", CLASSIFICATION),
+    *_qualities(
+        "landmarkers", "fits", _LANDMARKERS, f"{_ENGINE}; van Hoof's thesis, Table B.1", CLASSIFICATION
+    ),
+    *_qualities("target_landmarkers", "fits", _TARGET_LANDMARKERS, _OWN, REGRESSION),
+    *_qualities("relative", "fits", _RELATIVE, f"{_OWN}; idea: Fuernkranz and Petrak 2001"),
 )
 
 GROUPS: dict[str, tuple[str, ...]] = {}
