@@ -35,7 +35,7 @@ from metalearners.encoding.training_data import size_of
 from metalearners.gp.kernels import matern
 from metalearners.learners.configuration_kernel import comparable, logarithmic_columns
 from warehouse.questions.queries import TimedFits
-from warehouse.support.arrays import Flags, Floats, Positions
+from warehouse.support.arrays import Flags, Floats, Positions, Rows
 from warehouse.support.errors import TooFewRuns
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -233,7 +233,7 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _TimedRuns:
+class _TimedRuns(Rows):
     """Runs and how long they took."""
 
     X: Floats
@@ -246,12 +246,6 @@ class _TimedRuns:
     """(m,) position of its algorithm."""
     setup: Positions
     """(m,) position of its configuration."""
-
-    def take(self, rows: Flags) -> _TimedRuns:
-        """The runs where `rows`, (m,), is true."""
-        return _TimedRuns(
-            self.X[rows], self.y[rows], self.stopped[rows], self.algorithm[rows], self.setup[rows]
-        )
 
 
 def _lines(runs: _TimedRuns, algorithms: int, setups: int) -> tuple[Floats, Floats]:

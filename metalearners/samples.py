@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from metalearners.model_files import keep, places, read_arrays, read_content
 from warehouse.questions import sampling
-from warehouse.questions.queries import RunAnswers, RunTable, table_of
+from warehouse.questions.queries import RunAnswers, RunTable, table_of, with_experiments
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
@@ -71,7 +71,7 @@ def learned_runs(
         if answers.is_sample:
             _keep(name, answers, warehouse)
     if answers.is_sample and experiments_on:
-        answers = warehouse.with_experiments(answers, experiments_on)
+        answers = with_experiments(warehouse.arrow, answers, experiments_on)
     rows = {part: rows for part, rows in answers.rows.items() if related or part != "related"}
     return table_of(replace(answers, rows=rows))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -222,12 +222,6 @@ class Warehouse:
         from warehouse.questions import queries
 
         return queries.run_answers(self.arrow, flow, measure, task_type=task_type, related=related, only=only)
-
-    def with_experiments(self, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
-        """A sample with all own experiments on some datasets; see `questions.queries.with_experiments`."""
-        from warehouse.questions import queries
-
-        return queries.with_experiments(self.arrow, sample, datasets)
 
     def performance_matrix(
         self, measure: str, flow: str | None = None, *, task_type: TaskType = CLASSIFICATION

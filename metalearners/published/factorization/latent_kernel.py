@@ -11,13 +11,12 @@ Notation
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, get_args
+from typing import Annotated
 
 import numpy as np
 
 from metalearners.gp.kernels import Shape, correlation, squared_distances
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import UnknownName
 
 LATENT, LATENT_SPARSE = 20, 5
 """Q of the paper, and Q where most entries are missing (`SPARSE`)."""
@@ -48,10 +47,6 @@ class LatentKernel:
     alpha: float
     gamma: Annotated[Floats, "Q"]
     sigma2: float
-
-    def __post_init__(self) -> None:
-        if self.shape not in get_args(Shape):
-            raise UnknownName(f"unknown kernel {self.shape!r}; known are {', '.join(get_args(Shape))}")
 
     def covariance(self, a: Floats, b: Floats) -> Floats:
         """(n, n') k between the positions `a`, (n, Q), and `b`, (n', Q)."""

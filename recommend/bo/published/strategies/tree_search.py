@@ -3,7 +3,7 @@
 Notation
     s, s.a    decisions so far (`decisions.py`), and with one more
     X(s)      configurations that have them
-    F(x)      reward of a trial: its value, larger is better, on [0, 1]
+    F(x)      reward of a trial: its value, larger is better, on [0, 1] (`arms.rewards`)
     F^        the surrogate's expectation of it
     Q^(s, a)  mean of F^ over n_s configurations drawn from X(s.a)             (3)
     pi(a|s)   exp Q^(s, a) / sum over the admissible b of exp Q^(s, b)         (4)
@@ -29,6 +29,7 @@ import numpy as np
 
 from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.published.strategies.arms import rewards
 from recommend.bo.published.strategies.decisions import Branch, Decisions, State, Structure
 from recommend.bo.scoring import CandidateScorer
 from recommend.space import Configurations
@@ -94,15 +95,6 @@ def puct(rewards: Floats, prior: Floats, visits: int, of_children: Floats, explo
 def most_children(visits: int, widening: float) -> int:
     """Number of a node's children after this many visits, at most its number of decisions (section 2.2)."""
     return int(visits**widening + 1e-9)  # 32 ** 0.6 is 8, and rounding may take a little off
-
-
-def as_rewards(values: Floats) -> Floats:
-    """F, (t,), of the trials' values: themselves where all are on [0, 1], such as the paper's accuracies; or
-    else their places between the lowest, 0, and the highest, 1."""
-    low, high = values.min(), values.max()
-    if low >= 0 and high <= 1:
-        return values
-    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
 
 
 @dataclass
@@ -233,9 +225,9 @@ class TreeSearch(Optimizer):
         random: np.random.Generator,
     ) -> Candidate | None:
         learned = self._learned()
-        rewards = as_rewards(np.array(list(learned.values())))
+        of_trials = rewards([*learned.values()])
         known = _Known(
-            dict(zip(learned, rewards.tolist(), strict=True)), float(rewards.mean()), float(rewards.std())
+            dict(zip(learned, of_trials, strict=True)), float(np.mean(of_trials)), float(np.std(of_trials))
         )
         used_up: set[State] = set()
         while () not in used_up:

@@ -8,10 +8,10 @@ import pytest
 from ingest.flows import Flow
 from recommend.bo.candidates import Candidate, SpaceCandidates, TableCandidates
 from recommend.bo.optimizer import Optimizer, Proposal
+from recommend.bo.published.strategies.arms import rewards
 from recommend.bo.published.strategies.tree_search import (
     TreeSearch,
     TreeSettings,
-    as_rewards,
     most_children,
     policy,
     puct,
@@ -106,7 +106,7 @@ def test_a_child_is_added_whenever_the_whole_part_of_the_power_of_visits_increas
 
 
 @pytest.mark.parametrize(
-    ("values", "rewards"),
+    ("values", "expected"),
     [
         ([0.2, 0.9], [0.2, 0.9]),  # accuracies
         ([-3.0, -1.0, -2.0], [0.0, 1.0, 0.5]),  # negated log losses
@@ -114,8 +114,8 @@ def test_a_child_is_added_whenever_the_whole_part_of_the_power_of_visits_increas
         ([7.0, 7.0], [0.5, 0.5]),
     ],
 )
-def test_values_out_of_the_unit_interval_are_placed_on_it(values: list[float], rewards: list[float]) -> None:
-    np.testing.assert_allclose(as_rewards(np.array(values)), rewards)
+def test_values_out_of_the_unit_interval_are_placed_on_it(values: list[float], expected: list[float]) -> None:
+    np.testing.assert_allclose(rewards(values), expected)
 
 
 # ---- the tree -----------------------------------------------------------------------------------
