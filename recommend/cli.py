@@ -117,7 +117,7 @@ class ResultOptions:
         Path | None, typer.Option(metavar="FILE", help="Write ranges of good values to a JSON file.")
     ] = None
     output: Annotated[
-        Literal["table", "json"] | Tool,
+        Literal["table", "json", Tool],
         typer.Option(
             "--format", metavar="NAME", help=f"table, json, or JSON for a tool: {', '.join(TOOLS)}."
         ),

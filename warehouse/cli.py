@@ -40,7 +40,6 @@ VersionOption = Annotated[
         "--version",
         metavar="N",
         help="Version of the warehouse: its content after N commits. Default: the newest.",
-        show_default=False,
     ),
 ]
 
@@ -134,7 +133,7 @@ def info(
 
 @app.command()
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT statement.", show_default=False)],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT statement.")],
     warehouse: WarehouseOption = None,
     version: VersionOption = None,
     output: Annotated[
@@ -147,7 +146,6 @@ def query(
             parser=console.seconds,
             metavar="TIME",
             help="Time limit of the query, e.g. 10s, 5m.",
-            show_default=False,
         ),
     ] = None,
     memory_limit: Annotated[int, typer.Option(min=1, help="Memory limit of the query, in MiB.")] = 2048,
@@ -172,12 +170,11 @@ def export(
         typer.Argument(
             metavar="DESTINATION",
             help="New directory, or s3://BUCKET/PATH; with --table a .csv or .parquet file.",
-            show_default=False,
         ),
     ],
     table: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Export only this table, to a file.", show_default=False),
+        typer.Option(metavar="NAME", help="Export only this table, to a file."),
     ] = None,
     warehouse: WarehouseOption = None,
     version: VersionOption = None,
@@ -210,9 +207,7 @@ def export(
 
 @app.command()
 def merge(
-    other: Annotated[
-        str, typer.Argument(metavar="OTHER", help="Warehouse to read from.", show_default=False)
-    ],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="Warehouse to read from.")],
     warehouse: WarehouseOption = None,
     wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
     output: JsonOption = "table",

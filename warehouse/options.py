@@ -25,7 +25,6 @@ WarehouseOption = Annotated[
         envvar="HEADSTART_WAREHOUSE",
         metavar="DIR",
         help="Warehouse directory or s3://BUCKET/PATH. Default: yours if it exists, else the starter.",
-        show_default=False,
     ),
 ]
 WaitOption = Annotated[
@@ -37,7 +36,6 @@ WaitOption = Annotated[
         callback=_wait,
         help="How long to wait for another process that writes to the warehouse, e.g. 30s; 0 = not at all."
         " Default: 10m.",
-        show_default=False,
     ),
 ]
 DaskOption = Annotated[
@@ -46,7 +44,6 @@ DaskOption = Annotated[
         "--dask",
         metavar="ADDRESS",
         help="Address of a Dask scheduler; its workers run the jobs, --jobs at a time.",
-        show_default=False,
     ),
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of jobs to run in parallel.")]
@@ -54,7 +51,7 @@ MEASURE_HELP = (
     "Evaluation measure to optimize. Short names work: acc, bacc, auc, f1, logloss, brier, mcc, ..."
 )
 TaskTypeOption = Annotated[
-    TaskName, typer.Option("--task", help="Task type of the runs that are learned from.", show_default=True)
+    TaskName, typer.Option("--task", help="Task type of the runs that are learned from.")
 ]
 MeasureOption = Annotated[
     str | None,
@@ -63,6 +60,5 @@ MeasureOption = Annotated[
         metavar="NAME",
         callback=lambda name: None if name is None else canonical_measure(name),
         help=f"{MEASURE_HELP} Default: accuracy, or RMSE.",
-        show_default=False,
     ),
 ]
