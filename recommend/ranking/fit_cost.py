@@ -1,7 +1,9 @@
-"""The cost of configurations: seconds of a fit on all rows of a dataset."""
+"""The cost of configurations: seconds of a fit on all rows of a dataset, and the speed of this machine."""
 
 from __future__ import annotations
 
+import time
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,9 @@ PREDICTING = 1.3
 """Time of a trial as a multiple of the time of its fits; a heuristic."""
 WORTH = 0.1
 """Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
+_ROWS, _COLUMNS, _FITS = 1000, 20, 3
+_REFERENCE = 0.0185
+"""Seconds of processor time of the fit below on the machines of the starter's runs."""
 
 
 class FitSeconds(NamedTuple):
@@ -37,8 +42,6 @@ def fit_seconds(
         times: the model of running times; None = unknown.
         metafeatures: quality -> value of the dataset.
     """
-    from recommend.ranking.machine_speed import slowness
-
     if times is None:
         return FitSeconds(np.full(len(configurations), np.nan), None)
     return FitSeconds(times.seconds(configurations, metafeatures) * slowness(), times.factor)
@@ -57,3 +60,23 @@ def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
     if not short.any():
         return np.arange(len(seconds))
     return np.flatnonzero(short | (predicted > predicted[short].max() + WORTH))
+
+
+@cache
+def slowness() -> float:
+    """Factor by which a fit takes longer here than on the machines of the starter's runs.
+
+    Measured once in a process, by fitting a decision tree to noise for less than a tenth of a second, and
+    rounded to powers of the square root of 2: predicted times are no better, and recommendations should not
+    change from one call to the next.
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(_ROWS, _COLUMNS)), random.integers(0, 2, _ROWS)
+    took = []
+    for _ in range(_FITS):
+        start = time.process_time()
+        DecisionTreeClassifier(random_state=0).fit(X, y)
+        took.append(time.process_time() - start)
+    return float(2 ** (np.round(2 * np.log2(max(min(took), 1e-6) / _REFERENCE)) / 2))

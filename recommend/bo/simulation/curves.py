@@ -205,9 +205,8 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
         if key not in found:
             raise TooFewRuns("{} was not run on {} with seed {}, unlike other methods".format(*key))
     longest = usual_times if by == "seconds" else max(map(_whole_trials, searched))
-    steps = _by_seconds if by == "seconds" else _by_trials
     shape = (len(methods), len(datasets), len(seeds))
-    best_so_far = np.array([steps(found[key], longest) for key in keys]).reshape(*shape, longest)
+    best_so_far = np.array([_found(found[key], by, longest) for key in keys]).reshape(*shape, longest)
     best = np.array([found[key].best for key in keys]).reshape(shape).max(axis=(0, 2))
     best = np.maximum(best, best_so_far.max(axis=(0, 2, 3)))
     worst = np.array([found[key].worst for key in keys]).reshape(shape).min(axis=(0, 2))
@@ -232,20 +231,14 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
     )
 
 
-def _by_trials(one: SimulatedSearch, longest: int) -> Floats:
-    """(T,) best value of the trials that make one on all rows, two, and so on."""
-    return _found(one, _shares(one), 1.0, longest)
+def _found(one: SimulatedSearch, by: By, longest: int) -> Floats:
+    """(T,) best value of the trials that ended within one unit of the budget, two, and so on.
 
-
-def _by_seconds(one: SimulatedSearch, longest: int) -> Floats:
-    """(T,) best value of the trials that ended in one usual run time of the dataset, in two, and so on."""
-    if one.trial_seconds is None or one.usual_seconds is None:
+    The unit is a trial on all rows, or a usual run time of the dataset.
+    """
+    costs, unit = (_shares(one), 1.0) if by == "trials" else (one.trial_seconds, one.usual_seconds)
+    if costs is None or unit is None:
         raise TooFewRuns(f"trials on {one.dataset} have no running time: nothing to show by seconds")
-    return _found(one, one.trial_seconds, one.usual_seconds, longest)
-
-
-def _found(one: SimulatedSearch, costs: Sequence[float], unit: float, longest: int) -> Floats:
-    """(T,) best value of the trials that ended within one unit of the costs, two, and so on."""
     ends = np.cumsum(costs) * (1 - ROUNDED)
     ended = np.searchsorted(ends, unit * np.arange(1, longest + 1), side="right")
     found: Floats = np.array([one.worst, *one.best_so_far])[ended]

@@ -18,7 +18,7 @@ from metalearners.published.factorization.latent_kernel import LatentKernel
 from metalearners.published.factorization.model import Factorization, MeasureLikelihood, ZeroMean
 from recommend.bo.acquisition import expected_improvement
 from recommend.bo.candidates import Candidate
-from recommend.bo.optimizer import ALL_ROWS
+from recommend.bo.simulation.searches import SearchMethod
 from recommend.bo.simulation.tasks import Task
 from warehouse.support.arrays import Flags, Floats
 
@@ -81,10 +81,8 @@ class LatentSearch:
         return int(np.where(tried, -np.inf, expected).argmax())
 
 
-class FactorizationSearch:
+class FactorizationSearch(SearchMethod):
     """The paper's search on a table; configurations that were run on no other dataset are never tried."""
-
-    share = ALL_ROWS
 
     def __init__(self, task: Task, model: Factorization) -> None:
         """No trial yet.

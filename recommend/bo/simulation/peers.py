@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recommend.bo.candidates import Candidate, SpaceCandidates
-from recommend.bo.optimizer import ALL_ROWS
+from recommend.bo.simulation.searches import SearchMethod
 from recommend.domains import optuna_domain
 from recommend.export import named, optuna_distributions, suggest_configuration
 from recommend.space import Space
@@ -33,17 +33,13 @@ from warehouse.vocabulary.configuration import Configuration
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
-    from recommend.bo.simulation.searches import SearchMethod
-
 _CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
 _ATTEMPTS = 100
 """Proposals in a row that are none before a space counts as exhausted, as in `flaml.tune.run`."""
 
 
-class _SmacSearch:
+class _SmacSearch(SearchMethod):
     """SMAC's facade for hyperparameters, which it minimizes the cost of: minus the value."""
-
-    share = ALL_ROWS
 
     def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
         from ConfigSpace import Configuration
@@ -96,10 +92,8 @@ class _SmacSearch:
         self._facade.tell(self._asked, TrialValue(cost=cost, time=seconds or 0.0, status=status), save=False)
 
 
-class _OptunaSearch:
+class _OptunaSearch(SearchMethod):
     """A study in memory, which chooses an algorithm first, and then hyperparameters of this algorithm."""
-
-    share = ALL_ROWS
 
     def __init__(self, sampler: BaseSampler, space: Space, starts: Sequence[Candidate]) -> None:
         import optuna
@@ -155,13 +149,11 @@ def _design(starts: Sequence[Candidate]) -> dict[str, Any]:
     return {"n_startup_trials": len(starts)} if starts else {}
 
 
-class _FlamlSearch:
+class _FlamlSearch(SearchMethod):
     """BlendSearch on a nested space: an algorithm, and hyperparameters of its own.
 
     A choice is known to it by its position, as text: it makes text of choices of several types.
     """
-
-    share = ALL_ROWS
 
     def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
         with warnings.catch_warnings():

@@ -20,6 +20,7 @@ import pandas as pd
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.encoding.training_data import runs_checksum, without_datasets
 from metalearners.evaluation.folds import families_of, folds_of
+from metalearners.evaluation.protocol import kendall_tau
 from metalearners.fit_times import FitTimes, learn_fit_times
 from metalearners.learners.base import Model
 from metalearners.learners.neighbours import OrderedFirst
@@ -31,7 +32,6 @@ from recommend.bo.simulation.factorization import PAPER, FactorizationSearch
 from recommend.bo.simulation.methods import ORDER, PMF, RANDOM, WHOLE, By, check, needs_times, parse
 from recommend.bo.simulation.peers import PEERS, new_peer
 from recommend.bo.simulation.searches import OrderedSearch, OwnSearch, RandomSearch, SearchMethod
-from recommend.bo.simulation.similar_datasets import choices_of_most_correlated
 from recommend.bo.simulation.tasks import ModelTask, TableTask, Task
 from recommend.bo.simulation.tiers import TieredTask, came_of, every_size
 from recommend.bo.simulation.times import seconds_of, timed_trials
@@ -46,9 +46,11 @@ from recommend.bo.warmstart import (
     get_start,
 )
 from warehouse.questions.queries import RunTable
+from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import TooFewRuns, UnknownName
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import one_thread, side_by_side
+from warehouse.vocabulary.table import ConfigurationTable
 
 TASKS: dict[str, type[TableTask] | type[ModelTask]] = {
     "table": TableTask,
@@ -394,3 +396,21 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
         seconds = others.times.seconds(table, task.metafeatures, task.train_rows)
     positions = first_choices(chosen.choice, model, table, task.metafeatures, chosen.n, seconds)
     return [int(position) for position in positions]
+
+
+def choices_of_most_correlated(
+    model: OrderedFirst, table: ConfigurationTable, metafeatures: pd.Series, values: Floats, n: int = SEEDS
+) -> Positions:
+    """Positions of the best configurations of the `n` datasets that rank `table` most alike (OPT-n).
+
+    Thesis, section 6.5. Rankings are compared by its Kendall's tau (eq. 6.1). A configuration that another
+    dataset has no run of counts there as the mean of the five nearest runs, weighted by 1 / distance.
+
+    Args:
+        values: (len(table),) true values on the dataset, larger is better.
+    """
+    x = model.points(table, metafeatures)
+    taus = np.array(
+        [kendall_tau(model.function(dataset, model.scores, x), values) for dataset in range(len(model.ends))]
+    )
+    return model.choose_for(x, np.argsort(-taus, kind="stable")[:n], n)

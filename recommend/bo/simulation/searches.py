@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from itertools import islice
-from typing import Protocol
 
 import numpy as np
 
@@ -13,25 +13,25 @@ from recommend.bo.optimizer import ALL_ROWS, AskTell
 from recommend.bo.simulation.tasks import Task
 
 
-class SearchMethod(Protocol):
+class SearchMethod(ABC):
     """An optimizer as simulations see it."""
 
-    share: float
+    share = ALL_ROWS
     """Share of the rows for the configuration asked last."""
 
+    @abstractmethod
     def ask(self) -> Sequence[Candidate]:
-        """The next trial: one configuration, or several of which the best counts."""
+        """The next trial: one configuration, or several of which the best counts; none where none is left."""
 
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
+    def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: B027
         """Take the value of the configuration asked last and its running time; without a value it failed."""
 
 
-class OwnSearch:
+class OwnSearch(SearchMethod):
     """A strategy of ours."""
 
     def __init__(self, search: AskTell) -> None:
         self._search = search
-        self.share = ALL_ROWS
 
     def ask(self) -> list[Candidate]:
         proposal = self._search.ask()
@@ -44,10 +44,8 @@ class OwnSearch:
         self._search.tell(self._number, value, seconds)
 
 
-class RandomSearch:
+class RandomSearch(SearchMethod):
     """Some configurations at random for every trial."""
-
-    share = ALL_ROWS
 
     def __init__(self, candidates: CandidateSource, at_once: int, random: np.random.Generator) -> None:
         self._candidates = candidates
@@ -65,14 +63,9 @@ class RandomSearch:
             found.append(drawn)
         return found
 
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """Ignore the value."""
 
-
-class OrderedSearch:
+class OrderedSearch(SearchMethod):
     """Configurations in an order that was fixed before."""
-
-    share = ALL_ROWS
 
     def __init__(self, task: Task, order: Sequence[int]) -> None:
         self._task = task
@@ -80,6 +73,3 @@ class OrderedSearch:
 
     def ask(self) -> list[Candidate]:
         return [self._task.start(position) for position in islice(self._order, 1)]
-
-    def tell(self, value: float | None, seconds: float | None = None) -> None:
-        """Ignore the value."""

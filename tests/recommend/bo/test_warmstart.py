@@ -9,7 +9,7 @@ import pytest
 from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.learners.base import MetaLearner
 from metalearners.predictions import Prediction
-from recommend.bo.simulation.similar_datasets import choices_of_most_correlated
+from recommend.bo.simulation.runner import choices_of_most_correlated
 from recommend.bo.warmstart import (
     SEEDS,
     STARTS,
