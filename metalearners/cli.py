@@ -348,7 +348,7 @@ def list_learners(output: JsonOption = "table") -> None:
 
     Example: metalearners list
     """
-    learners = {name: _first_line(type(new_learner(name)).__doc__) for name in LEARNERS}
+    learners = {name: (type(new_learner(name)).__doc__ or "").partition("\n")[0] for name in LEARNERS}
     groups = {group: list(names) for group, names in SELECTIONS.items()}
     if output == "json":
         print(json.dumps({"learners": learners, "metafeatures": groups}, indent=2))
@@ -475,10 +475,6 @@ def _datasets(runs: RunTable, tasks: str) -> list[str]:
     if unknown:
         raise TooFewRuns(f"no run on task {unknown[0]!r} has {runs.measure}")
     return list(dict.fromkeys(dataset_of[task] for task in keys))
-
-
-def _first_line(docstring: str | None) -> str:
-    return (docstring or "").strip().partition("\n")[0]
 
 
 main = partial(console.main, app)

@@ -135,8 +135,10 @@ def learn_ranges(flow: SearchedFlow, predictor: Predictor, metafeatures: pd.Seri
     for own in flow.hyperparameters:
         values = drawn.table.parameters[joint_name(flow.name, own.name)]
         present = values.notna().to_numpy()
-        if not _may_hold(own, narrowed):
+        when = {parent: _left(parent, values, narrowed) for parent, values in own.when.items()}
+        if not all(when.values()):  # its condition can't hold within the ranges of its parents
             continue
+        own = replace(own, when=when)
         if isinstance(own, Choice):
             chances[own.name] = _chances(own, values[present].tolist(), weights[present])
             narrowed[own.name] = _narrower_choice(own, chances[own.name])
@@ -145,8 +147,12 @@ def learn_ranges(flow: SearchedFlow, predictor: Predictor, metafeatures: pd.Seri
             narrowed[own.name] = _narrower_number(own, numbers, weights[present])
     within = replace(
         flow,
-        hyperparameters=tuple(_with_conditions_within(own, narrowed) for own in narrowed.values()),
-        forbidden=tuple(one for one in flow.forbidden if _is_possible(one, narrowed)),
+        hyperparameters=tuple(narrowed.values()),
+        forbidden=tuple(
+            combination
+            for combination in flow.forbidden
+            if all(_left(name, (value,), narrowed) for name, value in combination.items())
+        ),
     )
     return FlowRanges(flow, within, chances)
 
@@ -224,11 +230,6 @@ def _narrower_choice(own: Choice, chances: tuple[float, ...]) -> Choice:
     )
 
 
-def _may_hold(own: Number | Choice, narrowed: Mapping[str, Number | Choice]) -> bool:
-    """Whether its condition can hold within the narrowed ranges of its parents."""
-    return all(_left(parent, values, narrowed) for parent, values in own.when.items())
-
-
 def _left(
     parent: str, values: tuple[Value, ...], narrowed: Mapping[str, Number | Choice]
 ) -> tuple[Value, ...]:
@@ -241,14 +242,6 @@ def _left(
             value for value in values if isinstance(value, int | float) and known.low <= value <= known.high
         )
     return ()
-
-
-def _with_conditions_within(own: Number | Choice, narrowed: Mapping[str, Number | Choice]) -> Number | Choice:
-    return replace(own, when={parent: _left(parent, values, narrowed) for parent, values in own.when.items()})
-
-
-def _is_possible(combination: Mapping[str, Value], narrowed: Mapping[str, Number | Choice]) -> bool:
-    return all(_left(name, (value,), narrowed) for name, value in combination.items())
 
 
 def ranges_document(learned: Mapping[str, FlowRanges], dataset: str, measure: str) -> dict[str, Any]:

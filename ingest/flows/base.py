@@ -82,10 +82,6 @@ def from_sklearn(
     return estimator
 
 
-def _two(_: Values) -> int:
-    return 2
-
-
 @dataclass(frozen=True, repr=False)
 class Flow(SearchedFlow):
     """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
@@ -106,7 +102,7 @@ class Flow(SearchedFlow):
     """The package that it needs and not every installation has; the extra that installs it has its name."""
     beyond_openml: tuple[str, ...] = ()
     """Hyperparameters that runs of these OpenML flows leave at their default."""
-    rows_needed: Callable[[Values], int] = _two
+    rows_needed: Callable[[Values], int] = lambda _: 2
     """Fewest training rows of a configuration."""
     most_rows: int | None = None
     """Rows of a dataset beyond which the flow is too slow to be recommended unless it is named."""

@@ -232,7 +232,7 @@ def available_cpus() -> int:
 def _draw(prepared: Prepared) -> RowSample:
     features, roles = prepared.dataset.features, prepared.dataset.roles
     names = [str(name) for name in features if roles[str(name)] not in _OPAQUE]
-    digests = _column_digests(features, names)
+    digests = {name: int(_cell_hashes(features[name]).sum(dtype=np.uint64)) for name in names}
     row_hashes = _row_hashes(features, digests)
     if prepared.has_classes:
         y, n_classes = _ordered_classes(prepared.y, row_hashes)
@@ -349,10 +349,6 @@ def _cell_hashes(column: pd.Series) -> Hashes:
         words = pd.util.hash_array(column.cat.categories.to_numpy(dtype=object), categorize=False)
         return np.append(words, np.uint64(0))[column.cat.codes.to_numpy()]
     return hash_numbers(_as_numbers(column))
-
-
-def _column_digests(features: pd.DataFrame, names: list[str]) -> dict[str, int]:
-    return {name: int(_cell_hashes(features[name]).sum(dtype=np.uint64)) for name in names}
 
 
 def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:

@@ -72,10 +72,6 @@ class Rule:
     """Old label -> today's."""
 
 
-def _fraction_of_features(values: Values, size: DatasetSize) -> np.ndarray:
-    return np.where(values.integer, values.number / size.features, values.number)
-
-
 def _count_of_rows(values: Values, size: DatasetSize) -> np.ndarray:
     # scikit-learn takes the ceiling of fraction x rows for both parameters.
     is_fraction = ~values.integer & (values.number < 1)
@@ -93,7 +89,7 @@ RULES: Mapping[str, Rule] = {
             "log2": lambda size: np.log2(size.features) / size.features,
             "None": lambda size: np.ones_like(size.features),
         },
-        rescale=_fraction_of_features,
+        rescale=lambda values, size: np.where(values.integer, values.number / size.features, values.number),
         synonyms={"auto": "sqrt"},
     ),
     "max_depth": Rule(words={"None": lambda size: np.full_like(size.features, NO_DEPTH_LIMIT)}),

@@ -87,7 +87,8 @@ def _falls(
     falls = {}
     for name in sorted(set(owner)):
         columns = np.flatnonzero([of == name for of in owner])
-        is_of_dataset = _constant_within(X[:, columns], rows_of)
+        inputs = [X[np.ix_(rows, columns)] for rows in rows_of]
+        is_of_dataset = all((own == own[:1])[~np.isnan(own)].all() for own in inputs)
         shuffled = X.copy()
         others = random.permutation(len(rows_of))
         for rows, other in zip(rows_of, others, strict=True):
@@ -102,10 +103,6 @@ def _taus(booster: Any, X: np.ndarray, data: TrainingData, rows_of: list[np.ndar
     together = np.concatenate(rows_of)
     predicted[together] = booster.predict(X[together], num_threads=1)
     return np.array([kendall_tau(predicted[rows], data.scores[rows]) for rows in rows_of])
-
-
-def _constant_within(columns: np.ndarray, rows_of: list[np.ndarray]) -> bool:
-    return all((columns[rows] == columns[rows[:1]])[~np.isnan(columns[rows])].all() for rows in rows_of)
 
 
 def _owner(column: str, runs: RunTable) -> str:

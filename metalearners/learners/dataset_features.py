@@ -79,10 +79,6 @@ def _contrasts(of: Callable[[str], Floats]) -> dict[str, Floats]:
     return {f"{a} less {b}": error[f"{a}ErrRate"] - error[f"{b}ErrRate"] for a, b in _CONTRASTS}
 
 
-def _relative(of: Callable[[str], Floats]) -> dict[str, Floats]:
-    return {name: of(name) for name in GROUPS["relative"]}
-
-
 def _as_they_are(names: Sequence[str]) -> Callable[[Callable[[str], Floats]], dict[str, Floats]]:
     return lambda of: {name: of(name) for name in names}
 
@@ -92,7 +88,7 @@ FEATURE_GROUPS: Mapping[str, Callable[[Callable[[str], Floats]], dict[str, Float
     "balance": _balance,
     "contrasts": _contrasts,
     "errors": _errors,
-    "relative": _relative,
+    "relative": _as_they_are(GROUPS["relative"]),
 }
 """Group -> features, each (d,), of a function from quality to its values (d,)."""
 

@@ -9,7 +9,7 @@ import ast
 import inspect
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
@@ -132,7 +132,8 @@ def _head(
     what = flows[0].title if len(flows) == 1 else f"The average of {len(flows)} configurations ({listed})"
     target = plain(str(dataset.target.name))
     file = plain(Path(dataset.source).name) or plain(dataset.name)
-    packages = ["pandas", "scikit-learn", *_libraries(flow.name for flow in flows)]
+    libraries = dict.fromkeys(one.name for one in flows if one.name in ("lightgbm", "xgboost", "catboost"))
+    packages = ["pandas", "scikit-learn", *libraries]
     title = f"{what}, to predict {target!r} of {plain(dataset.name)!r}."
     facts = (
         f"{file}: {counted(len(dataset.features), 'rows')}, "
@@ -158,10 +159,6 @@ def _head(
         _wrapped(saved),
     ]
     return '"""' + "\n\n".join(paragraphs) + '\n"""\n'
-
-
-def _libraries(flows: Iterable[str]) -> list[str]:
-    return [flow for flow in dict.fromkeys(flows) if flow in ("lightgbm", "xgboost", "catboost")]
 
 
 def _wrapped(text: str) -> str:

@@ -8,7 +8,7 @@ file has its key. What is then still missing was in the damaged file alone.
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -179,7 +179,9 @@ def _with_orphans(folder: Path) -> int:
 
 def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> pa.Table:
     """Rows of `older` files whose key no kept file has; of several with one key that written last."""
-    order = {file: place for place, file in enumerate(_in_order(folder)) if file in older}
+    entries = delta.log_entries(folder, -1, max(delta.log_versions(folder)))
+    named = (file for entry in entries for file in entry.added)
+    order = {file: place for place, file in enumerate(named) if file in older}
     if not order:
         return table.schema.empty_table()  # without the keys of the kept files, which may be millions
     keys = listed(table.key)
@@ -197,12 +199,6 @@ def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> 
             connection.execute(f"INSERT INTO known SELECT {keys} FROM new")
             parts.append(new.cast(table.schema))
     return pa.concat_tables(parts)
-
-
-def _in_order(folder: Path) -> Iterator[str]:
-    """Files of a table in the order in which its log names them."""
-    for entry in delta.log_entries(folder, -1, max(delta.log_versions(folder))):
-        yield from entry.added
 
 
 def _committed(folder: Path, versions: Collection[int]) -> set[str]:

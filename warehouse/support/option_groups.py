@@ -87,7 +87,8 @@ class _SectionedHelp:
     def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the description, wrapped, and its examples line by line."""
         with formatter.indentation():
-            for is_example, texts in groupby(_paragraphs(self), key=lambda text: text.startswith(" ")):
+            paragraphs = [text for text in (self.help or "").split("\n\n") if text.strip()]  # type: ignore[attr-defined]
+            for is_example, texts in groupby(paragraphs, key=lambda text: text.startswith(" ")):
                 formatter.write_paragraph()
                 joined = ("\n" if is_example else "\n\n").join(texts)
                 formatter.write_text(f"\b\n{joined}" if is_example else joined)
@@ -117,10 +118,6 @@ def _section(parameter: Any) -> str:
     if parameter.name in ("install_completion", "show_completion"):
         return _COMPLETION
     return getattr(parameter, "rich_help_panel", None) or "Options"
-
-
-def _paragraphs(command: Any) -> list[str]:
-    return [text for text in (command.help or "").split("\n\n") if text.strip()]
 
 
 class PanelCommand(_SectionedHelp, TyperCommand):

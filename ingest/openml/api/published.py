@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -69,15 +70,12 @@ def _kept(number: int, folder: Path) -> PublishedDataset | None:
         facts: dict[str, Any] = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
         file = folder / facts["md5"]
         with file.open("rb") as content:
-            if hashlib.file_digest(content, _md5).hexdigest() != facts["md5"]:
+            md5 = partial(hashlib.md5, usedforsecurity=False)
+            if hashlib.file_digest(content, md5).hexdigest() != facts["md5"]:
                 return None
         return PublishedDataset(number, facts["name"], facts["target"], tuple(facts["ignored"]), file)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _md5() -> Any:
-    return hashlib.md5(usedforsecurity=False)
 
 
 def _downloaded(

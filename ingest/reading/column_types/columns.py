@@ -85,17 +85,13 @@ def read_column(column: pd.Series, decimal: str | None = None, kind: Kind | None
 def _tidied_numbers(column: pd.Series) -> pd.Series:
     if column.dtype in (np.float64, np.int64):
         values = column.to_numpy()
-    elif pd.api.types.is_integer_dtype(column.dtype) and _is_beyond_floats(column):
+    elif pd.api.types.is_integer_dtype(column.dtype) and (column.max() > _EXACT or column.min() < -_EXACT):
+        # Whole numbers that differ would be the same float.
         return column.astype("str")
     else:
         values = column.to_numpy(dtype=float, na_value=np.nan)
     finite = np.isfinite(values)
     return pd.Series(values if finite.all() else np.where(finite, values, np.nan), index=column.index)
-
-
-def _is_beyond_floats(column: pd.Series) -> bool:
-    """Whether whole numbers that differ would be the same float."""
-    return bool(column.max() > _EXACT or column.min() < -_EXACT)
 
 
 def _truth_values(column: pd.Series) -> pd.Series:
@@ -195,7 +191,7 @@ def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -
         words = words.str.strip()
         return Column(words.mask(words.isin(["", "?"])))
     words = _without_markers(words)
-    without_gaps = _without_gaps(words)
+    without_gaps = words.mask(words.str.lower().isin(MISSING_AMONG_NUMBERS))
     least = NEARLY_ALL if kind is None else 0.0
     if kind != "dates" and (kind == "numbers" or not _are_codes(without_gaps)):
         numbers = read_numbers(without_gaps, decimal, least)
@@ -234,11 +230,6 @@ def _merges(words: pd.Series, numbers: pd.Series) -> bool:
 def _without_markers(words: pd.Series) -> pd.Series:
     words = words.str.strip()
     return words.mask(words.str.lower().isin(MISSING_MARKERS))
-
-
-def _without_gaps(words: pd.Series) -> pd.Series:
-    """The words where numbers or dates are expected."""
-    return words.mask(words.str.lower().isin(MISSING_AMONG_NUMBERS))
 
 
 def as_words(column: pd.Series) -> pd.Series:

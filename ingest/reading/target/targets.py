@@ -80,7 +80,7 @@ class _Columns:
     """The columns of some rows of a table, each looked at once and only when it is asked for."""
 
     def __init__(self, table: RawTable) -> None:
-        self.frame = _evenly_spaced(table.frame, _ROWS_LOOKED_AT)
+        self.frame = table.frame.iloc[:: math.ceil(len(table.frame) / _ROWS_LOOKED_AT)]
         self.names = list(table.frame.columns)
         self._decimal = None if table.text is None else table.text.decimal
         self._looked_at: dict[str, tuple[pd.Series, Role]] = {}
@@ -198,10 +198,6 @@ def _by_place(columns: _Columns) -> Iterator[_Candidate]:
     if len(binary) == 1:
         yield _Candidate(binary[0], "it is the only column with two values", _OTHER_COLUMN)
     yield _Candidate(columns.first(columns.is_usual), "it is the first column", _OTHER_COLUMN)
-
-
-def _evenly_spaced(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
-    return frame.iloc[:: math.ceil(len(frame) / rows)]
 
 
 def _is_ordinate(column: str, columns: Sequence[str]) -> bool:

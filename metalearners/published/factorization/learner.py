@@ -112,7 +112,8 @@ class FactorizationLearner(WithSettings):
     def _learn(
         self, runs: RunTable, metafeatures: pd.DataFrame, start: Factorization | None, watch: Watch
     ) -> Factorization:
-        _refuse_without_torch()
+        if find_spec("torch") is None:  # said before minutes are spent on what it would go on from
+            raise MissingPackage(f"training `pmf` needs torch: {install_command('pmf')}")
         data = training_data(runs, metafeatures)
         likelihood = ScoreLikelihood() if self.scale else MeasureLikelihood.of_runs(data.values, data.dataset)
         mean: ZeroMean | ExpectedMean
@@ -138,7 +139,8 @@ class FactorizationLearner(WithSettings):
 
     def _nearest_best(self, data: TrainingData, runs: RunTable, metafeatures: pd.DataFrame) -> NearestBest:
         """The paper's way to the first trials."""
-        datasets = FIRST_SPARSE if _missing(data) > SPARSE else FIRST
+        missing = 1 - len(data.values) / (len(data.hyperparameters) * len(data.metafeatures))
+        datasets = FIRST_SPARSE if missing > SPARSE else FIRST
         learner = NearestBestLearner(datasets=datasets, metafeatures=self.metafeatures)
         return cast("NearestBest", learner.learn(runs, metafeatures))
 
@@ -204,17 +206,6 @@ class FactorizationLearner(WithSettings):
             watch=watch,
         )
         return FreePositions.anchored(model.kernel, model.X, known, self.seed)
-
-
-def _missing(data: TrainingData) -> float:
-    """Share of the matrix of configurations and datasets that has no run."""
-    return 1 - len(data.values) / (len(data.hyperparameters) * len(data.metafeatures))
-
-
-def _refuse_without_torch() -> None:
-    """Say that torch is missing before minutes are spent on what it would go on from."""
-    if find_spec("torch") is None:
-        raise MissingPackage(f"training `pmf` needs torch: {install_command('pmf')}")
 
 
 def _torch_module(name: str) -> Any:

@@ -204,7 +204,8 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
     for key in keys:
         if key not in found:
             raise TooFewRuns("{} was not run on {} with seed {}, unlike other methods".format(*key))
-    longest = usual_times if by == "seconds" else max(map(_whole_trials, searched))
+    most = max(sum(_shares(one)) for one in searched)  # trials on all rows that the trials of a search make
+    longest = usual_times if by == "seconds" else max(int(most * (1 + ROUNDED)), 1)
     shape = (len(methods), len(datasets), len(seeds))
     best_so_far = np.array([_found(found[key], by, longest) for key in keys]).reshape(*shape, longest)
     best = np.array([found[key].best for key in keys]).reshape(shape).max(axis=(0, 2))
@@ -248,11 +249,6 @@ def _found(one: SimulatedSearch, by: By, longest: int) -> Floats:
 def _shares(one: SimulatedSearch) -> list[float]:
     """Share of the rows of each trial."""
     return one.shares or [1.0] * len(one.best_so_far)
-
-
-def _whole_trials(one: SimulatedSearch) -> int:
-    """Trials on all rows that its trials make, one at least."""
-    return max(int(sum(_shares(one)) * (1 + ROUNDED)), 1)
 
 
 def draw(curves: Curves, path: Path, title: str) -> None:

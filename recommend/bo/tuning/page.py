@@ -180,7 +180,8 @@ def curve_of(tuned: SearchResult) -> Curve | None:
     for before, after in pairwise(steps):
         corners += [(after.x, before.y), (after.x, after.y)]
     corners.append((numbers.end, steps[-1].y))
-    return Curve(numbers, values, points, _corners(corners), int((~drawn).sum()))
+    line = " ".join(f"{x:g},{y:g}" for x, y in corners)
+    return Curve(numbers, values, points, line, int((~drawn).sum()))
 
 
 def algorithms_of(tuned: SearchResult) -> list[AlgorithmTrials]:
@@ -232,7 +233,3 @@ def _slice(name: str, valued: Sequence[tuple[Trial, float]], good: set[int]) -> 
         for trial, value in present
     ]
     return Slice(name, axis, values, sorted(points, key=lambda point: point.is_good))
-
-
-def _corners(places: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in places)

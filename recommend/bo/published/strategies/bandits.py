@@ -32,10 +32,6 @@ def _epsilon_greedy(argument: str) -> Callable[[SearchInputs], AskTell]:
     return lambda inputs: Bandit(inputs, policies.epsilon_greedy(epsilon))
 
 
-def _decreasing_epsilon(inputs: SearchInputs) -> AskTell:
-    return Bandit(inputs, policies.decreasing_epsilon(inputs.trials or HORIZON))
-
-
 def _always(inputs: SearchInputs, algorithm: str | None = None) -> AskTell:
     """One algorithm alone; where none is named, that of the first start, else the first by name."""
     arms = sources(inputs.candidates)
@@ -67,7 +63,8 @@ BANDITS: dict[str, Strategy] = {
         argued=_epsilon_greedy,
     ),
     "decreasing-epsilon": Strategy(
-        _decreasing_epsilon, "the same with a share at random that falls linearly from 1 to 0"
+        lambda inputs: Bandit(inputs, policies.decreasing_epsilon(inputs.trials or HORIZON)),
+        "the same with a share at random that falls linearly from 1 to 0",
     ),
     "thompson": _bandit(policies.thompson, "Thompson sampling of beta distributions"),
     "top-two-thompson": _bandit(policies.top_two_thompson, "the same, half of the trials for another one"),

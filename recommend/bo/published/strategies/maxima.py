@@ -50,12 +50,7 @@ def max_median(pulls: Pulls, random: np.random.Generator) -> str:
         return highest({arm: -float(len(X)) for arm, X in rewards.items()}, random)
     if random.random() < 1 / (len(pulls.history) + 1):
         return at_random(pulls, random)
-    return highest({arm: exceeded_by(X, math.ceil(len(X) / least)) for arm, X in rewards.items()}, random)
-
-
-def exceeded_by(X: Floats, place: int) -> float:
-    """X_k(place)"""
-    return float(np.sort(X)[-place])
+    return highest({arm: float(np.sort(X)[-math.ceil(len(X) / least)]) for arm, X in rewards.items()}, random)
 
 
 def quantile_limit(X: Floats, t: int) -> float:  # noqa: ARG001 (an index)

@@ -109,7 +109,8 @@ def decreasing_epsilon(trials: int) -> Policy:
 
 def _sometimes_at_random(epsilon: Callable[[int], float]) -> Policy:
     def choose(pulls: Pulls, random: np.random.Generator) -> str:
-        if random.random() < epsilon(len(pulls.history)) and not _unpulled(pulls):
+        all_pulled = {*pulls.arms} <= {arm for arm, _ in pulls.history}
+        if random.random() < epsilon(len(pulls.history)) and all_pulled:
             return at_random(pulls, random)
         return greedy(pulls, random)
 
@@ -243,7 +244,3 @@ def _upper_limit(X: Floats, raises: int) -> float:
 
 def _rewards(pulls: Pulls) -> dict[str, Floats]:
     return {arm: pulls.rewards(arm) for arm in pulls.arms}
-
-
-def _unpulled(pulls: Pulls) -> bool:
-    return not {*pulls.arms} <= {arm for arm, _ in pulls.history}
