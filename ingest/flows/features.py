@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from math import comb
 from typing import Any, Self
 
@@ -50,7 +51,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if X.shape[1] > 1 and np.ptp(X, axis=0).any():
             self.step_ = MAKERS[self.name](self.values, X, self.seed).fit(X, y)
             if hasattr(self.step_, "get_support") and not self.step_.get_support().any():
-                self.step_ = _best_column().fit(X, y)
+                self.step_ = _of_sklearn("feature_selection.SelectKBest")(k=1).fit(X, y)
         return self
 
     def transform(self, X: Floats) -> Floats:
@@ -59,22 +60,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return np.clip(np.nan_to_num(made, nan=0.0, posinf=MOST, neginf=-MOST), -MOST, MOST)
 
 
-def _best_column() -> Any:
-    from sklearn.feature_selection import SelectKBest
-
-    return SelectKBest(k=1)
-
-
-def _pca(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001 (all makers take the same)
-    from sklearn.decomposition import PCA
-
-    return PCA(values["variance"], whiten=values["whiten"], svd_solver="full")
+def _of_sklearn(path: str) -> Any:
+    """The class or function at a path below `sklearn`, imported when it is asked for."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"sklearn.{module}"), name)
 
 
 def _ica(values: Values, X: Floats, seed: int) -> Any:
-    from sklearn.decomposition import FastICA
-
-    return FastICA(
+    return _of_sklearn("decomposition.FastICA")(
         min(values["components"], int(np.linalg.matrix_rank(X - X.mean(axis=0)))),
         algorithm=values["algorithm"],
         fun=values["fun"],
@@ -83,28 +76,14 @@ def _ica(values: Values, X: Floats, seed: int) -> Any:
     )
 
 
-def _svd(values: Values, X: Floats, seed: int) -> Any:
-    from sklearn.decomposition import TruncatedSVD
-
-    return TruncatedSVD(min(values["components"], *X.shape), random_state=seed)
-
-
 def _nystroem(values: Values, X: Floats, seed: int) -> Any:
-    from sklearn.kernel_approximation import Nystroem
-
     kernel = {name: values[name] for name in ("gamma", "degree", "coef0") if name in values}
-    return Nystroem(
+    return _of_sklearn("kernel_approximation.Nystroem")(
         values["kernel"], n_components=min(values["components"], len(X)), random_state=seed, **kernel
     )
 
 
-def _kitchen_sinks(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
-    from sklearn.kernel_approximation import RBFSampler
-
-    return RBFSampler(gamma=values["gamma"], n_components=values["components"], random_state=seed)
-
-
-def _polynomial(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+def _polynomial(values: Values, X: Floats, _seed: int) -> Any:
     """Products of the columns, of the best by F statistic where there would be more than `MOST_PRODUCTS`."""
     from sklearn.feature_selection import SelectKBest
     from sklearn.pipeline import make_pipeline
@@ -116,79 +95,60 @@ def _polynomial(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
     return make_pipeline(SelectKBest(k=min(most, X.shape[1])), products)
 
 
-def _percentile(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
+def _percentile(values: Values, _X: Floats, seed: int) -> Any:
     from sklearn.feature_selection import SelectPercentile, f_classif, mutual_info_classif
 
     scores = {"f_classif": f_classif, "mutual_info": partial(mutual_info_classif, random_state=seed)}
     return SelectPercentile(scores[values["score"]], percentile=values["kept"])
 
 
-def _rates(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
-    from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe
-
-    kinds = {"fpr": SelectFpr, "fdr": SelectFdr, "fwe": SelectFwe}
-    return kinds[values["mode"]](alpha=values["alpha"])
-
-
-def _trees_selection(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
-    from sklearn.ensemble import ExtraTreesClassifier
-    from sklearn.feature_selection import SelectFromModel
-
-    trees = ExtraTreesClassifier(
-        n_estimators=100,
-        criterion=values["criterion"],
-        max_features=values["max_features"],
-        min_samples_leaf=values["min_samples_leaf"],
-        random_state=seed,
-    )
-    return SelectFromModel(trees, threshold=values["threshold"])
+def _trees_selection(values: Values, _X: Floats, seed: int) -> Any:
+    settings = {name: values[name] for name in ("criterion", "max_features", "min_samples_leaf")}
+    trees = _of_sklearn("ensemble.ExtraTreesClassifier")(n_estimators=100, random_state=seed, **settings)
+    return _of_sklearn("feature_selection.SelectFromModel")(trees, threshold=values["threshold"])
 
 
-def _l1_selection(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
-    from sklearn.feature_selection import SelectFromModel
-    from sklearn.svm import LinearSVC
-
-    machine = LinearSVC(penalty="l1", dual=False, C=values["C"], tol=values["tol"], random_state=seed)
-    return SelectFromModel(machine, threshold="mean")
+def _l1_selection(values: Values, _X: Floats, seed: int) -> Any:
+    machine = _of_sklearn("svm.LinearSVC")(penalty="l1", dual=False, random_state=seed, **values)
+    return _of_sklearn("feature_selection.SelectFromModel")(machine, threshold="mean")
 
 
-def _agglomeration(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
-    from sklearn.cluster import FeatureAgglomeration
-
-    pooling = {"mean": np.mean, "median": np.median, "max": np.max}
-    return FeatureAgglomeration(
+def _agglomeration(values: Values, X: Floats, _seed: int) -> Any:
+    return _of_sklearn("cluster.FeatureAgglomeration")(
         min(values["clusters"], X.shape[1]),
         linkage=values["linkage"],
         metric=values.get("metric", "euclidean"),
-        pooling_func=pooling[values["pooling"]],
+        pooling_func={"mean": np.mean, "median": np.median, "max": np.max}[values["pooling"]],
     )
 
 
-def _trees_embedding(values: Values, X: Floats, seed: int) -> Any:  # noqa: ARG001
-    from sklearn.ensemble import RandomTreesEmbedding
-
-    return RandomTreesEmbedding(
+MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
+    "pca": lambda values, _X, _seed: _of_sklearn("decomposition.PCA")(
+        values["variance"], whiten=values["whiten"], svd_solver="full"
+    ),
+    "ica": _ica,
+    "svd": lambda values, X, seed: _of_sklearn("decomposition.TruncatedSVD")(
+        min(values["components"], *X.shape), random_state=seed
+    ),
+    "nystroem": _nystroem,
+    "kitchen_sinks": lambda values, _X, seed: _of_sklearn("kernel_approximation.RBFSampler")(
+        gamma=values["gamma"], n_components=values["components"], random_state=seed
+    ),
+    "polynomial": _polynomial,
+    "percentile": _percentile,
+    "rates": lambda values, _X, _seed: _of_sklearn(f"feature_selection.Select{values['mode'].capitalize()}")(
+        alpha=values["alpha"]
+    ),
+    "trees_selection": _trees_selection,
+    "l1_selection": _l1_selection,
+    "agglomeration": _agglomeration,
+    "trees_embedding": lambda values, _X, seed: _of_sklearn("ensemble.RandomTreesEmbedding")(
         values["trees"],
         max_depth=values["max_depth"],
         min_samples_leaf=values["min_samples_leaf"],
         min_samples_split=values["min_samples_split"],
         sparse_output=False,
         random_state=seed,
-    )
-
-
-MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
-    "pca": _pca,
-    "ica": _ica,
-    "svd": _svd,
-    "nystroem": _nystroem,
-    "kitchen_sinks": _kitchen_sinks,
-    "polynomial": _polynomial,
-    "percentile": _percentile,
-    "rates": _rates,
-    "trees_selection": _trees_selection,
-    "l1_selection": _l1_selection,
-    "agglomeration": _agglomeration,
-    "trees_embedding": _trees_embedding,
+    ),
 }
 """Preprocessor -> maker of its scikit-learn step for a matrix."""
