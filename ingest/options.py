@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -73,11 +73,5 @@ class Reading:
         """
         from ingest.reading.options import ReadingOptions
 
-        return ReadingOptions(
-            encoding=self.encoding,
-            delimiter=self.delimiter,
-            decimal=self.decimal,
-            missing=tuple(self.missing or ()),
-            skip_lines=self.skip_lines,
-            header=self.header,
-        )
+        given = {field.name: getattr(self, field.name) for field in fields(ReadingOptions)}
+        return ReadingOptions(**given | {"missing": tuple(self.missing or ())})

@@ -268,15 +268,15 @@ def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
 
 def _for_ray(seeds: Seeds, space: Space) -> dict[str, Any]:
     parameters = {name.replace(":", "."): own for name, own in space.config_space.items()}
-    distributions = {name: _ray_distribution(own) for name, own in parameters.items()}
+    distributions = {name: ray_distribution(own) for name, own in parameters.items()}
     # Ray's own searchers refuse points that lack a name of the space.
     defaults = native_values({name: own.default_value for name, own in parameters.items()})
     points = [{**defaults, **point} for point in points_to_evaluate(seeds, space)]
     return {"points_to_evaluate": points, "param_space": distributions}
 
 
-def _ray_distribution(parameter: Hyperparameter[Any, Any]) -> list[Any]:
-    """A function of `ray.tune` and its arguments; ranges of whole numbers end before their upper end."""
+def ray_distribution(parameter: Hyperparameter[Any, Any]) -> list[Any]:
+    """A function of `ray.tune` and `flaml.tune`, and its arguments; whole numbers end before the last one."""
     domain, known = configspace_domain(parameter), cast("Any", parameter)
     if domain.choices is not None:
         return ["choice", list(domain.choices)]

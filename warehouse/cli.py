@@ -4,9 +4,8 @@ import io
 import json
 import math
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
@@ -28,6 +27,7 @@ from warehouse.support import console
 from warehouse.support.console import JsonOption
 from warehouse.support.errors import BadOption, Failed, UnknownName
 from warehouse.support.files import write_bytes
+from warehouse.support.interrupts import after
 from warehouse.support.paths import is_url
 from warehouse.support.text import counted
 from warehouse.vocabulary.schema import TABLES
@@ -157,8 +157,9 @@ def query(
     write = {"table": _to_text, "json": lambda rows: _to_json(_records(rows)), "csv": _to_csv}[output]
     opened = Warehouse.open(warehouse, version=version)
     memory = memory_limit * 2**20
-    # What DuckDB holds, the rows, and their text.
-    with _killed_after(time), _limited_memory(3 * memory):
+    # Within a row that takes long, DuckDB can't be interrupted.
+    killed = nullcontext() if time is None else after(time + 1, partial(_end, time))
+    with killed, _limited_memory(3 * memory):  # what DuckDB holds, the rows, and their text
         text = _written(opened.limited_query(sql, seconds=time, memory=memory), write)
     print(text, end="" if output == "csv" else "\n")
 
@@ -368,24 +369,9 @@ def _coverage(summary: dict[str, Any]) -> Iterator[str]:
         yield f"\n{failed:,} of {counted(summary['rows']['runs'], 'runs')} failed: {reasons}"
 
 
-@contextmanager
-def _killed_after(seconds: float | None) -> Iterator[None]:
-    """End the process a second after this time: within a row that takes long, DuckDB can't be interrupted."""
-    if seconds is None:
-        yield
-        return
-
-    def end() -> None:
-        os.write(2, f"error: the query was stopped after {seconds:g} s\n".encode())
-        os._exit(Failed.exit_code)
-
-    timer = threading.Timer(seconds + 1, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _end(seconds: float) -> None:
+    os.write(2, f"error: the query was stopped after {seconds:g} s\n".encode())
+    os._exit(Failed.exit_code)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ and does not notice a writer at work.
 """
 
 import glob
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from warehouse.storage import delta
 from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line, raise_refusal
+from warehouse.support.interrupts import after
 from warehouse.vocabulary.schema import TABLES, Table
 
 _SQL_TYPES = {
@@ -73,7 +73,7 @@ class Snapshot:
             f"the query needs more than {memory / 2**20:,.0f} MiB; select less, or raise --memory-limit"
         )
         try:
-            with self._explained(), self._connect(memory) as connection, _interrupted(connection, seconds):
+            with self._explained(), self._connect(memory) as connection, after(seconds, connection.interrupt):
                 _refuse_all_but_select(sql)
                 batches, size = [], 0
                 reader = _with_texts(connection, sql).to_arrow_reader(_ROWS_AT_ONCE)
@@ -195,20 +195,6 @@ def _of_reader(error: OSError) -> Exception:
     }
     kind = next((kind for word, kind in kinds.items() if str(error).startswith(word)), None)
     return error if kind is None else kind(str(error))
-
-
-@contextmanager
-def _interrupted(cursor: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
-    """Interrupt the cursor's query after this many seconds."""
-    if seconds is None:
-        yield
-        return
-    timer = threading.Timer(seconds, cursor.interrupt)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def listed(columns: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Requests to end (Ctrl-C and the signals that `console.main` treats alike) as exceptions, or noted.
+"""Requests to end (Ctrl-C and the signals that `console.main` treats alike) as exceptions, or noted; timers.
 
 What a command does with them before it has begun, and after it has ended, is in `signals`.
 """
@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -102,3 +102,18 @@ def noted_interrupts() -> Iterator[Interrupts]:
     finally:
         for number, handler in handled.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def after(seconds: float | None, action: Callable[[], object]) -> Iterator[None]:
+    """Have a thread call `action` after this many seconds of the block; None = never."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, action)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -24,7 +24,7 @@ import numpy as np
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.simulation.searches import SearchMethod
 from recommend.domains import optuna_domain
-from recommend.export import named, optuna_distributions, suggest_configuration
+from recommend.export import named, optuna_distributions, ray_distribution, suggest_configuration
 from recommend.space import Space
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import MissingPackage, UnknownName
@@ -231,15 +231,12 @@ def _choices(hyperparameters: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _domain(hyperparameter: Any) -> Any:
-    from ConfigSpace.hyperparameters import IntegerHyperparameter
-    from flaml.tune.sample import choice, lograndint, loguniform, randint, uniform
+    from flaml.tune import sample
 
     if hasattr(hyperparameter, "choices"):
-        return choice([str(place) for place in range(len(hyperparameter.choices))])
-    low, high = hyperparameter.lower, hyperparameter.upper
-    if isinstance(hyperparameter, IntegerHyperparameter):
-        return (lograndint if hyperparameter.log else randint)(int(low), int(high) + 1)
-    return (loguniform if hyperparameter.log else uniform)(float(low), float(high))
+        return sample.choice([str(place) for place in range(len(hyperparameter.choices))])
+    kind, *ends = ray_distribution(hyperparameter)
+    return getattr(sample, kind)(*ends)
 
 
 PEERS: dict[str, Callable[[Space, Sequence[Candidate], int, int], SearchMethod]] = {
