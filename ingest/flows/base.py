@@ -73,7 +73,7 @@ def from_sklearn(
     module, _, name = path.rpartition(".")
 
     def estimator(make: Make) -> BaseEstimator:
-        own = {"random_state": make.seed} if seeded else {}
+        own: dict[str, Any] = {"random_state": make.seed} if seeded else {}
         if CLASS_WEIGHT.name in make.values:
             own[CLASS_WEIGHT.name] = make.class_weight
         kind = getattr(import_module(f"sklearn.{module}"), name)

@@ -15,9 +15,10 @@ All that is random follows from (seed, i), so a search that goes on later goes o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -60,14 +61,35 @@ def given_proposal(
     return next(free, None)
 
 
-class AskTell(Protocol):
-    """A search by asking and telling, whichever way it chooses."""
+@dataclass
+class RecordedTrial:
+    """A proposal with its reported outcome."""
+
+    proposal: Proposal
+    done: bool = False
+    value: float | None = None
+    seconds: float | None = None
+
+
+class AskTell(ABC):
+    """A search by asking and telling, whichever way it chooses.
+
+    `ask` gives the next proposal and remembers that it is under way; `tell` reports the value of one, in any
+    order. After ask, ask, tell(1), ask: trials 1 is done, 0 and 2 are under way.
+    """
+
+    def __init__(self) -> None:
+        self._proposed: list[RecordedTrial] = []
 
     def ask(self) -> Proposal | None:
         """Propose what to try next, which is under way from now on; None where there is nothing.
 
         Then everything was proposed, or what is left waits for trials that are under way.
         """
+        proposal = self._next(len(self._proposed))
+        if proposal is not None:
+            self.recall(proposal)
+        return proposal
 
     def recall(self, proposal: Proposal) -> None:
         """Take over a proposal that was made before: the trials of a history, in the order of their numbers.
@@ -75,6 +97,9 @@ class AskTell(Protocol):
         Raises:
             BadInput: it is not the next number.
         """
+        if proposal.number != len(self._proposed):
+            raise BadOption(f"expected trial {len(self._proposed)}, not {proposal.number}")
+        self._proposed.append(RecordedTrial(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
         """Take the outcome of trial `number`.
@@ -86,24 +111,22 @@ class AskTell(Protocol):
         Raises:
             BadInput: there is no such trial, it is done, or a number is not finite.
         """
+        if not 0 <= number < len(self._proposed) or self._proposed[number].done:
+            raise BadOption(f"trial {number} is not running")
+        if value is not None and not np.isfinite(value):
+            raise BadOption(f"trial {number} can't have the value {value}")
+        if seconds is not None and not 0 <= seconds < np.inf:
+            raise BadOption(f"trial {number} can't have taken {seconds} s")
+        trial = self._proposed[number]
+        trial.done, trial.value, trial.seconds = True, value, seconds
+
+    @abstractmethod
+    def _next(self, number: int) -> Proposal | None:
+        """The proposal for trial `number`, which is the next one; None where there is nothing."""
 
 
-@dataclass
-class _Proposed:
-    """A proposal with its reported result."""
-
-    proposal: Proposal
-    done: bool = False
-    value: float | None = None
-    seconds: float | None = None
-
-
-class Optimizer:
-    """Proposes configurations and learns from their values.
-
-    `ask` gives the next proposal and remembers that it is under way; `tell` reports the value of one, in any
-    order. After ask, ask, tell(1), ask: trials 1 is done, 0 and 2 are under way.
-    """
+class Optimizer(AskTell):
+    """Proposes configurations and learns from their values."""
 
     def __init__(
         self,
@@ -128,33 +151,12 @@ class Optimizer:
         """
         if random_every is not None and random_every < 1:
             raise BadOption("random_every must be 1 or more")
+        super().__init__()
         self._candidates = candidates
         self._scorer = scorer
         self._starts, self._anchors = list(starts), list(anchors)
         self._random_every = random_every
         self._seed = seed
-        self._proposed: list[_Proposed] = []
-
-    def ask(self) -> Proposal | None:
-        proposal = self._next(len(self._proposed))
-        if proposal is not None:
-            self.recall(proposal)
-        return proposal
-
-    def recall(self, proposal: Proposal) -> None:
-        if proposal.number != len(self._proposed):
-            raise BadOption(f"expected trial {len(self._proposed)}, not {proposal.number}")
-        self._proposed.append(_Proposed(proposal))
-
-    def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
-        if not 0 <= number < len(self._proposed) or self._proposed[number].done:
-            raise BadOption(f"trial {number} is not running")
-        if value is not None and not np.isfinite(value):
-            raise BadOption(f"trial {number} can't have the value {value}")
-        if seconds is not None and not 0 <= seconds < np.inf:
-            raise BadOption(f"trial {number} can't have taken {seconds} s")
-        trial = self._proposed[number]
-        trial.done, trial.value, trial.seconds = True, value, seconds
 
     @property
     def best(self) -> Proposal | None:

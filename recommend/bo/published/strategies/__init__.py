@@ -1,6 +1,6 @@
 """Published strategies by name.
 
-A new one is a class in a module of this package that keeps the protocol `AskTell`, and an entry in
+A new one is a subclass of `AskTell` in a module of this package, and an entry in
 `STRATEGIES`.
 """
 

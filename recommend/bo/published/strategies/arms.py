@@ -18,30 +18,19 @@ all arms, else 0. All that is random follows from (seed, i).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from recommend.bo.candidates import Candidate, CandidateSource
-from recommend.bo.optimizer import Optimizer, Proposal, given_proposal
+from recommend.bo.optimizer import AskTell, Optimizer, Proposal, RecordedTrial, given_proposal
 from recommend.bo.published.strategies.policies import Policy, Pulls
 from recommend.bo.strategies import SearchInputs
-from warehouse.support.errors import BadOption
 from warehouse.vocabulary.table import ALGORITHM
 
 
-@dataclass
-class _Pull:
-    arm: str
-    own_number: int
-    """Number of the trial within the arm."""
-    key: Hashable
-    done: bool = False
-    value: float | None = None
-
-
-class Bandit:
+class Bandit(AskTell):
     """A search with one optimizer per algorithm.
 
     After ask, ask, tell(1), ask: trials 0 and 2 are under way, each in its arm, and trial 1 is done. If 0 and
@@ -50,6 +39,7 @@ class Bandit:
 
     def __init__(self, inputs: SearchInputs, policy: Policy) -> None:
         """A search without a trial."""
+        super().__init__()
         self._policy = policy
         self._starts, self._anchors, self._seed = inputs.starts, inputs.anchors, inputs.seed
         self._sources = sources(inputs.candidates)
@@ -60,65 +50,56 @@ class Bandit:
             for arm, source in self._sources.items()
         }
         self._exhausted: set[str] = set()
-        self._pulls: list[_Pull] = []
+        self._places: list[tuple[str, int]] = []
+        """Arm of each trial, and the number of the trial within the arm."""
 
-    def ask(self) -> Proposal | None:
-        number = len(self._pulls)
-        given = given_proposal(number, self._starts, self._anchors, {pull.key for pull in self._pulls})
+    def recall(self, proposal: Proposal) -> None:
+        super().recall(proposal)
+        arm = algorithm_of(proposal.candidate)
+        number = len(self._trials_of(arm))
+        self._arms[arm].recall(replace(proposal, number=number))
+        self._places.append((arm, number))
+        # Looked for after every trial, also one that is recalled, so that the policy is asked about the same
+        # arms whether the search was stopped or not.
+        taken = {trial.proposal.candidate.key for trial in self._trials_of(arm)}
+        random = np.random.default_rng([_seed_of(arm, self._seed), number])
+        if self._sources[arm].any(taken, random) is None:
+            self._exhausted.add(arm)
+
+    def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
+        super().tell(number, value, seconds)
+        arm, own_number = self._places[number]
+        self._arms[arm].tell(own_number, value, seconds)
+
+    def _next(self, number: int) -> Proposal | None:
+        taken = {trial.proposal.candidate.key for trial in self._proposed}
+        given = given_proposal(number, self._starts, self._anchors, taken)
         if given is not None:
-            self.recall(given)
             return given
         while free := [arm for arm in self._arms if arm not in self._exhausted]:
             random = np.random.default_rng([self._seed, number])
             arm = self._policy(Pulls(free, self._history()), random)
-            proposal = self._arms[arm].ask()
+            proposal = self._arms[arm]._next(len(self._trials_of(arm)))
             if proposal is not None:
-                self._remember(arm, proposal)
                 return replace(proposal, number=number)
             self._exhausted.add(arm)
         return None
 
-    def recall(self, proposal: Proposal) -> None:
-        if proposal.number != len(self._pulls):
-            raise BadOption(f"expected trial {len(self._pulls)}, not {proposal.number}")
-        arm = algorithm_of(proposal.candidate)
-        own = replace(proposal, number=sum(pull.arm == arm for pull in self._pulls))
-        self._arms[arm].recall(own)
-        self._remember(arm, own)
-
-    def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
-        if not 0 <= number < len(self._pulls) or self._pulls[number].done:
-            raise BadOption(f"trial {number} is not running")
-        pull = self._pulls[number]
-        self._arms[pull.arm].tell(pull.own_number, value, seconds)
-        pull.done, pull.value = True, value
-
-    def _remember(self, arm: str, own: Proposal) -> None:
-        """Keep a pull, and look whether it was the last one that the arm has.
-
-        It is looked for after every trial, also one that is recalled, so that the policy is asked about the
-        same arms whether the search was stopped or not.
-        """
-        self._pulls.append(_Pull(arm, own.number, own.candidate.key))
-        taken = {pull.key for pull in self._pulls if pull.arm == arm}
-        random = np.random.default_rng([_seed_of(arm, self._seed), own.number])
-        if self._sources[arm].any(taken, random) is None:
-            self._exhausted.add(arm)
+    def _trials_of(self, arm: str) -> list[RecordedTrial]:
+        return [trial for trial, (own, _) in zip(self._proposed, self._places, strict=False) if own == arm]
 
     def _history(self) -> list[tuple[str, float]]:
         """Arm and reward of each trial."""
-        known = rewards([pull.value for pull in self._pulls if pull.done])
-        done = [pull.arm for pull in self._pulls if pull.done]
+        trials = [(arm, trial) for trial, (arm, _) in zip(self._proposed, self._places, strict=True)]
+        known = rewards([trial.value for _, trial in trials if trial.done])
+        done = [arm for arm, trial in trials if trial.done]
         of_all = float(np.mean(known)) if known else 0.0
         means = {
             arm: np.mean([reward for own, reward in zip(done, known, strict=True) if own == arm])
             for arm in done
         }
         told = iter(known)
-        return [
-            (pull.arm, next(told) if pull.done else float(means.get(pull.arm, of_all)))
-            for pull in self._pulls
-        ]
+        return [(arm, next(told) if trial.done else float(means.get(arm, of_all))) for arm, trial in trials]
 
 
 def sources(candidates: CandidateSource) -> dict[str, CandidateSource]:
