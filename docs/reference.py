@@ -22,10 +22,7 @@ import recommend
 from ingest.flows import FLOWS, flows_of
 from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS, UNFIT, further_decisions
 from metalearners import LEARNERS
-from recommend.bo.acquisition import ACQUISITIONS
-from recommend.bo.strategies import all_strategies
-from recommend.bo.surrogates import all_surrogates
-from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
+from recommend.bo.cli import summaries
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.parameters import Choice, Number
 from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS
@@ -236,17 +233,9 @@ def _hyperparameter(own: Number | Choice) -> tuple[str, str, str, str]:
 
 def search(kind: str) -> str:
     """The names of a part of a search with their summaries."""
-    registries: Mapping[str, Mapping[str, str]] = {
-        "surrogates": {name: own.summary for name, own in all_surrogates().items()},
-        "acquisitions": {name: _first_paragraph(own.__doc__) for name, own in ACQUISITIONS.items()},
-        "strategies": {name: own.summary for name, own in all_strategies().items()},
-        "starts": {name: own.summary for name, own in STARTS.items()} | dict(UNLEARNED_STARTS),
-    }
-    return table(["name", "what it is"], ((code(name), plain(own)) for name, own in registries[kind].items()))
-
-
-def _first_paragraph(docstring: str | None) -> str:
-    return " ".join((docstring or "").partition("\n\n")[0].split())
+    return table(
+        ["name", "what it is"], ((code(name), plain(own)) for name, own in summaries()[kind].items())
+    )
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

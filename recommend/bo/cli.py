@@ -371,13 +371,9 @@ def _record(tuned: SearchResult, path: str | None) -> str:
     return f"{counted(count, 'runs')} are in {warehouse.location}; the next recommendation learns from them."
 
 
-@app.command(no_args_is_help=False)
-def methods(output: JsonOption = "table") -> None:
-    """List the surrogates, strategies, acquisition functions and starts for a search.
-
-    Example: tune methods
-    """
-    found = {
+def summaries() -> dict[str, dict[str, str]]:
+    """Part of a search -> name of each that there is to choose -> its description in one line."""
+    return {
         "surrogates": {name: method.summary for name, method in all_surrogates().items()},
         "strategies": {name: strategy.summary for name, strategy in all_strategies().items()},
         "acquisitions": {
@@ -386,6 +382,15 @@ def methods(output: JsonOption = "table") -> None:
         },
         "starts": {name: start.summary for name, start in STARTS.items()} | UNLEARNED_STARTS,
     }
+
+
+@app.command(no_args_is_help=False)
+def methods(output: JsonOption = "table") -> None:
+    """List the surrogates, strategies, acquisition functions and starts for a search.
+
+    Example: tune methods
+    """
+    found = summaries()
     if output == "json":
         print(json.dumps(found, indent=2))
         return

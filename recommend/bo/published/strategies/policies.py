@@ -84,17 +84,15 @@ def in_turn(pulls: Pulls, random: np.random.Generator) -> str:  # noqa: ARG001 (
     return min(pulls.arms, key=lambda arm: len(pulls.rewards(arm)))
 
 
-def best_at_first(pulls: Pulls, random: np.random.Generator) -> str:
-    """The arm whose first reward is highest (thesis, section 7.5: "always_the_best")."""
-    return by_index(lambda X, _: float(X[0]))(pulls, random)
+best_at_first = by_index(lambda X, _: float(X[0]))
+"""The arm whose first reward is highest (thesis, section 7.5: "always_the_best")."""
 
 
 # ---- greedy (thesis, section 2.4.1) -------------------------------------------------------------
 
 
-def greedy(pulls: Pulls, random: np.random.Generator) -> str:
-    """The arm with the highest mu_k."""
-    return by_index(lambda X, _: float(X.mean()))(pulls, random)
+greedy = by_index(lambda X, _: float(X.mean()))
+"""The arm with the highest mu_k."""
 
 
 def epsilon_greedy(epsilon: float) -> Policy:
