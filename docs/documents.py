@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path, PurePosixPath
 
 from mkdocs.utils.meta import get_data
@@ -95,7 +94,7 @@ def with_links_of_site(markdown: str, page: str) -> str:
     Args:
         page: its path on the site.
     """
-    source = _sources().get(page, f"{PAGES}/{page}")
+    source = next((file for file, one in DOCUMENTS.items() if one.page == page), f"{PAGES}/{page}")
 
     def of_site(match: re.Match[str]) -> str:
         if match["target"] is None:
@@ -121,20 +120,9 @@ def summary(markdown: str, page: str) -> tuple[str, str]:
     return heading.lstrip("# ").strip(), about
 
 
-def added() -> dict[str, str]:
-    """File of the repository -> its place on the site, for all that is not below `PAGES`."""
-    return {source: one.page for source, one in DOCUMENTS.items()}
-
-
 def _link(match: re.Match[str]) -> Link:
     target, _, anchor = match["target"].partition("#")
     return Link(match["text"], target, anchor, bool(match["image"]), match[0])
-
-
-@cache
-def _sources() -> dict[str, str]:
-    """Place on the site -> file of the repository, where it is not below `PAGES`."""
-    return {page: source for source, page in added().items()}
 
 
 def _joined(source: str, target: str) -> str:
@@ -146,4 +134,4 @@ def _page_of(path: str) -> str | None:
     """The place on the site of a file of the repository; None where it has none."""
     if PurePosixPath(path).is_relative_to(PAGES):
         return str(PurePosixPath(path).relative_to(PAGES))
-    return added().get(path)
+    return DOCUMENTS[path].page if path in DOCUMENTS else None

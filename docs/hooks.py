@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
-from docs.documents import ROOT, added, summary, with_links_of_site
+from docs.documents import DOCUMENTS, ROOT, summary, with_links_of_site
 from docs.reference import expanded
 
 SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
@@ -23,8 +23,8 @@ SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the Markdown files that stand elsewhere in the repository."""
-    for source, page in added().items():
-        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    for source, document in DOCUMENTS.items():
+        files.append(File.generated(config, document.page, abs_src_path=str(ROOT / source)))
     return files
 
 

@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from warehouse.support.errors import UnknownName
+from warehouse.support.errors import look_up
 from warehouse.support.exports import exported
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def canonical_learner(name: str) -> str:
         BadInput: an unknown learner; the message lists the known ones.
     """
     name = ALIASES.get(name, name)
-    if name not in LEARNERS:
-        raise UnknownName(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+    look_up(name, LEARNERS, "learner")
     return name
 
 

@@ -189,7 +189,7 @@ def recommend(
     document = shown.document()
     # Before the text, whose reader may go away (`| head`).
     notes = _write_files(result, document, results, kept)
-    failure = None if result.verification is None else result.verification.failure
+    failure = None if result.verification is None else result.verification.search.failure
     if time.record and failure is None:
         path = _record(result, more.warehouse)
         notes.append(f"The next recommendation learns from the trials: their runs are in {path}.")

@@ -17,7 +17,6 @@ from joblib import cpu_count
 
 from ingest.flows import get_flow
 from ingest.keys import setup_of
-from ingest.running.evaluation import common_failure
 from ingest.running.limits import Outcome, start_server
 from ingest.running.resampling import Resampling
 from recommend.bo.tuning.deadline import Deadline
@@ -78,11 +77,6 @@ class Verification:
         )
 
     @property
-    def resampling(self) -> Resampling:
-        """The resampling of the trials."""
-        return self.search.resampling
-
-    @property
     def failures(self) -> dict[str, str]:
         """Setup -> outcome of the configurations that failed, where others succeeded.
 
@@ -96,19 +90,13 @@ class Verification:
         }
         return failed if len(failed) < len(outcomes) else {}
 
-    @property
-    def failure(self) -> str | None:
-        """Why all trials failed, the most frequent reason; None where one succeeded, or none has ended."""
-        evaluations = [one.trial.evaluation for one in self.configurations]
-        return common_failure(one for one in evaluations if one is not None)
-
     def document(self) -> dict[str, Any]:
         """The verification as JSON values."""
         return {
             "seconds": self.search.seconds,
             "interrupted": self.search.interrupted,
-            "folds": self.resampling.folds,
-            "train_rows": self.resampling.train_rows,
+            "folds": self.search.resampling.folds,
+            "train_rows": self.search.resampling.train_rows,
             "remarks": list(self.search.remarks),
             "trials": [
                 {

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from threading import Thread
 
-from ingest.metafeatures.columns import cardinality, information, statistical
+from ingest.metafeatures.columns import cardinality, information, pca, statistical
 from ingest.metafeatures.landmarkers import landmarkers
-from ingest.metafeatures.model import model
-from ingest.metafeatures.pca import pca
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.relative import relative
 from ingest.metafeatures.simple import of_classes, simple
 from ingest.metafeatures.target import target, target_correlations
 from ingest.metafeatures.target_landmarkers import target_landmarkers
+from ingest.metafeatures.trees import model
 from ingest.metafeatures.values import Values
 from ingest.reading.datasets import Dataset
 from warehouse.support.parallel import one_thread

@@ -1,4 +1,4 @@
-"""Groups `cardinality`, `statistical` and `information`: each attribute described, then summarized.
+"""Groups `cardinality`, `statistical` and `information`: each attribute described, then summarized; `pca`.
 
 Notation
     x        (n,) values of an attribute, missing ones left out; n may differ between attributes
@@ -8,6 +8,7 @@ Notation
     G2       sample excess kurtosis (n - 1) / ((n - 2) (n - 3)) * ((n + 1) g2 + 6), with
              g2 = (S_4 / n) / (S_2 / n)^2 - 3        (Joanes and Gill 1998)
     H        entropy in bits
+    Z        (m, q) encoded columns of the sample, standardized
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +19,14 @@ import numpy.typing as npt
 from ingest.metafeatures.prepared import Prepared
 from ingest.metafeatures.values import Values, spread, summaries
 from warehouse.support.arrays import Floats, Positions
+from warehouse.support.eigen import symmetric_eigen
 from warehouse.support.text import counted
 from warehouse.vocabulary.qualities import GROUPS
 
 _NO_NUMERIC = "no attribute is numeric"
 _NO_NOMINAL = "no attribute is nominal"
 _TOO_FEW = "no numeric attribute varies over enough rows"
+_SHARE = 0.95  # of the variance, as the definition of `PCAComponentsFor95Percent` says
 
 
 def cardinality(prepared: Prepared) -> Values:
@@ -165,3 +168,27 @@ def _contingency(codes: Positions, y: Positions) -> Floats:
     cells = codes[present] * classes + y[present]
     rows = int(codes.max(initial=-1)) + 1
     return np.bincount(cells, minlength=rows * classes).reshape(rows, classes).astype(np.float64)
+
+
+def pca(prepared: Prepared) -> Values:
+    """Principal components of the standardized columns, indicators of categories included."""
+    X = prepared.sample.encoded.astype(np.float64)
+    if not X.shape[1] or len(X) < 2:
+        return dict.fromkeys(GROUPS["pca"], "fewer than two rows" if len(X) < 2 else "no attribute varies")
+    std = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(std > 0, std, 1)
+    # The smaller of the two Gram matrices has the same nonzero eigenvalues.
+    is_wide = Z.shape[1] > Z.shape[0]
+    variances, vectors = symmetric_eigen(Z @ Z.T if is_wide else Z.T @ Z)
+    first = vectors[:, -1] if is_wide else Z @ vectors[:, -1]
+    shares = np.maximum(variances[::-1], 0)
+    shares /= shares.sum()
+    needed = int(np.searchsorted(np.cumsum(shares), _SHARE - 1e-12)) + 1
+    skewness, kurtosis = skewness_and_kurtosis(first)
+    few = "there are too few rows"
+    return {
+        "PCAComponentsFor95Percent": needed / Z.shape[1],
+        "PCASkewnessFirstComponent": abs(skewness) if len(Z) > 2 else few,
+        "PCAKurtosisFirstComponent": kurtosis if len(Z) > 3 else few,
+        "PCAVarianceOfFirstComponent": float(shares[0]),
+    }

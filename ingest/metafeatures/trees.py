@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from ingest.metafeatures.prepared import Singles
+from ingest.metafeatures.prepared import Prepared, Singles
+from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Flags, Floats, Positions
+from warehouse.vocabulary.qualities import GROUPS
 
 
 @dataclass(frozen=True)
@@ -224,3 +226,27 @@ def _added_errors(n: Floats, errors: Floats, confidence: float) -> Floats:
     return np.select(
         [errors < 1, errors + 0.5 >= n], [without, np.maximum(n - errors, 0)], n * limit - errors
     )
+
+
+def model(prepared: Prepared) -> Values:
+    """Group `model`: the shape of a tree that is grown on the whole sample until its leaves are pure."""
+    if reason := prepared.no_sample:
+        return dict.fromkeys(GROUPS["model"], reason)
+    sample = prepared.sample
+    tree = grow(sample.tree_columns, sample.y, sample.n_classes)
+    leaves = int(tree.is_leaf.sum())
+    branches = tree.depth[tree.is_leaf]
+    values: Values = {
+        "TreeLeavesPerClass": leaves / sample.n_classes,
+        "TreeLeavesPerRow": leaves / len(sample.y),
+        "TreeDepth": float(branches.max()),
+        "MeanTreeBranchLength": float(branches.mean()),
+        "StdevTreeBranchLength": float(branches.std()),
+    }
+    splits = tree.feature[~tree.is_leaf]
+    of_use = ("MaxTreeAttributeUse", "StdevTreeAttributeUse", "TreeAttributesUsed")
+    if not len(splits):
+        return values | dict.fromkeys(of_use, "no split tells the classes apart")
+    use = np.bincount(splits, minlength=sample.attributes) / len(splits)
+    numbers = (use.max(), use.std(), (use > 0).mean())
+    return values | {name: float(number) for name, number in zip(of_use, numbers, strict=True)}

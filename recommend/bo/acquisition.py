@@ -20,7 +20,7 @@ import numpy as np
 
 from metalearners.predictions import Prediction
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadOption, look_up
 
 XI = 0.01  # in standard scores; the default of scikit-optimize
 KAPPA = 1.0
@@ -122,9 +122,7 @@ def get_acquisition(name: str) -> Acquisition:
     Raises:
         BadInput: there is none; the message lists the known ones.
     """
-    if name not in ACQUISITIONS:
-        raise UnknownName(f"unknown acquisition function {name!r}; known are {', '.join(ACQUISITIONS)}")
-    return ACQUISITIONS[name]
+    return look_up(name, ACQUISITIONS, "acquisition function")
 
 
 def _std(predicted: Prediction) -> Floats:

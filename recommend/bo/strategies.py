@@ -15,7 +15,7 @@ from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import AskTell, Optimizer
 from recommend.bo.scoring import CandidateScorer
 from recommend.bo.surrogates import DEFAULT_SURROGATE
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadOption, look_up
 
 DEFAULT_STRATEGY = "joint"
 
@@ -86,9 +86,7 @@ def get_strategy(name: str) -> Strategy:
     """
     plain, at, argument = name.partition("@")
     known = STRATEGIES if plain in STRATEGIES else all_strategies()
-    if plain not in known:
-        raise UnknownName(f"unknown strategy {plain!r}; known are {', '.join(known)}")
-    strategy = known[plain]
+    strategy = look_up(plain, known, "strategy")
     if not at:
         return strategy
     if strategy.argued is None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.flows import find_flow, flow_for
 from ingest.flows.preprocessing import refuse_without_features
 from ingest.reading.datasets import Dataset
+from ingest.reading.near_copies import METHOD, Sketch, near_copies
 from ingest.reading.split_by import split_of_key
 from metalearners import DEFAULT_LEARNER
 from metalearners.samples import flow_named
-from recommend.ranking.near_copies import near_copies_in
 from recommend.ranking.target_kinds import TargetKind, target_kind
-from warehouse.store import Warehouse
-from warehouse.support.errors import UnknownName
+from warehouse.store import STARTER, Warehouse
+from warehouse.support.errors import UnknownName, UnusableWarehouse
 from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import TASK_TYPES, TaskType
 
@@ -65,7 +65,12 @@ SELECT dataset, name, dataset IN (SELECT dataset FROM alike WHERE is_same) AS is
 WHERE dataset IN (SELECT dataset FROM alike) OR family IN (SELECT family FROM alike)
 ORDER BY dataset
 """
-
+# Rows can only be shared with datasets that have a column more or less at most.
+_SKETCHES = """
+SELECT dataset, columns, bits, CASE WHEN abs(columns - $width) <= 1 THEN cells END AS cells
+FROM sketches WHERE method = $method ORDER BY dataset
+"""
+_DATASETS = "SELECT dataset FROM datasets WHERE content_hash IS NOT NULL"
 _TASK_TYPES_OF_ALGORITHM = """
 SELECT DISTINCT t.task_type
 FROM flows f JOIN setups s USING (flow) JOIN runs r USING (setup) JOIN tasks t USING (task)
@@ -128,3 +133,32 @@ def _flow_name(name: str, task_type: TaskType, warehouse: Warehouse) -> str:
     flow = flow_for(name, task_type)
     flow.refuse_if_not_installed()
     return flow.name
+
+
+def near_copies_in(warehouse: Warehouse, dataset: Dataset) -> list[str]:
+    """Keys of the warehouse's datasets that are near or exact copies of the dataset.
+
+    A warehouse that began as a copy of an earlier starter lacks sketches; today's starter has them.
+
+    Raises:
+        BadInput: a sketch is damaged.
+    """
+    sketches = _sketches(warehouse, dataset)
+    if warehouse.path != STARTER and (unknown := {*warehouse.sql(_DATASETS)["dataset"]} - sketches.keys()):
+        sketches |= _sketches(Warehouse.open(STARTER), dataset, unknown)
+    return sorted(near_copies(dataset, sketches))
+
+
+def _sketches(
+    warehouse: Warehouse, dataset: Dataset, only: Collection[str] | None = None
+) -> dict[str, Sketch]:
+    width = dataset.features.shape[1] + 1
+    found = warehouse.arrow(_SKETCHES, {"width": width, "method": METHOD}).to_pylist()
+    try:
+        return {
+            row["dataset"]: Sketch.from_text(row["columns"], row["bits"], row["cells"])
+            for row in found
+            if only is None or row["dataset"] in only
+        }
+    except ValueError as error:
+        raise UnusableWarehouse(f"{warehouse.location} has a damaged sketch of a dataset: {error}") from error

@@ -91,7 +91,7 @@ def test_verifications_test_on_new_groups_or_later_rows(
     assert seen.splits
     assert all(are_kept_apart(data, splits) for splits in seen.splits)
     assert result.verification is not None
-    assert result.verification.resampling.name.startswith(NAMES[split])
+    assert result.verification.search.resampling.name.startswith(NAMES[split])
     printed = in_words(result, is_default_measure=True, details=False)
     assert f"-fold cross-validation by {split}, the mean" in printed
 

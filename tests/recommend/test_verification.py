@@ -181,7 +181,7 @@ def test_where_all_fail_the_recommendation_is_as_it_was(
     before, after = rank(dataset, warehouse=world), rank(dataset, warehouse=world, verify=LONG, jobs=1)
     assert after.configurations == before.configurations
     assert after.verification is not None
-    assert (after.verification.failure, after.trials) == ("OSError: disk full", 0)
+    assert (after.verification.search.failure, after.trials) == ("OSError: disk full", 0)
 
 
 def test_the_document_is_as_its_schema_says(

@@ -3,8 +3,11 @@
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class HeadstartError(Exception):
@@ -24,6 +27,13 @@ class BadInput(HeadstartError):
 
 class UnknownName(BadInput):
     """An unknown name; the text lists the known ones if they are few."""
+
+
+def look_up(name: str, known: Mapping[str, T], what: str) -> T:
+    """What is known by this name; raises `UnknownName` with the known names where nothing is."""
+    if name not in known:
+        raise UnknownName(f"unknown {what} {name!r}; known are {', '.join(known)}")
+    return known[name]
 
 
 class BadOption(BadInput):

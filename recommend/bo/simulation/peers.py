@@ -27,7 +27,7 @@ from recommend.domains import optuna_domain
 from recommend.export import named, optuna_distributions, ray_distribution, suggest_configuration
 from recommend.space import Space
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import MissingPackage, UnknownName
+from warehouse.support.errors import MissingPackage, look_up
 from warehouse.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -259,11 +259,10 @@ def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, tr
         BadInput: there is no such optimizer.
         MissingPackage: its library is not installed.
     """
-    if name not in PEERS:
-        raise UnknownName(f"unknown optimizer {name!r}; known are {', '.join(PEERS)}")
+    new = look_up(name, PEERS, "optimizer")
     different = list({start.key: start for start in starts}.values())
     try:
-        return PEERS[name](space, different, seed, trials)
+        return new(space, different, seed, trials)
     except ImportError as error:
         library = str(error.name).partition(".")[0]
         raise MissingPackage(f"{name} needs the package {library}: pip install {library}") from error

@@ -47,7 +47,7 @@ from recommend.bo.warmstart import (
 )
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import TooFewRuns, UnknownName
+from warehouse.support.errors import TooFewRuns, look_up
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import one_thread, side_by_side
 from warehouse.vocabulary.table import ConfigurationTable
@@ -174,9 +174,7 @@ def datasets_of(kind: str, runs: RunTable) -> set[str]:
     Raises:
         BadInput: there is no such kind.
     """
-    if kind not in TASKS:
-        raise UnknownName(f"unknown kind of task {kind!r}; known are {', '.join(TASKS)}")
-    return TASKS[kind].datasets(runs)
+    return look_up(kind, TASKS, "kind of task").datasets(runs)
 
 
 _Key = tuple[str, str, int]  # dataset, method, seed

@@ -19,7 +19,7 @@ from recommend.bo.surrogates.base import Surrogate
 from recommend.bo.surrogates.blend import BlendSurrogate, LearnedSurrogate
 from recommend.space import Configurations
 from warehouse.questions.queries import RunTable
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadOption, look_up
 
 __all__ = [
     "DEFAULT_SURROGATE",
@@ -99,7 +99,4 @@ def get_surrogate(name: str) -> SurrogateMethod:
     Raises:
         BadInput: no surrogate has this name; the message lists the known ones.
     """
-    known = SURROGATES if name in SURROGATES else all_surrogates()
-    if name not in known:
-        raise UnknownName(f"unknown surrogate {name!r}; known are {', '.join(known)}")
-    return known[name]
+    return look_up(name, SURROGATES if name in SURROGATES else all_surrogates(), "surrogate")

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import load_dataset
-from recommend.ranking import near_copies
-from recommend.ranking.task import describe_task
+from recommend.ranking.task import describe_task, near_copies_in
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
 from tests.recommend.conftest import copy_of, numbers
@@ -52,9 +51,9 @@ def test_a_warehouse_without_sketches_takes_those_of_the_starter(
     older = Warehouse.create(tmp_path / "older")
     older.write({"datasets": world.sql("SELECT * EXCLUDE ingest FROM datasets")}, source="test")
     dataset = load_dataset(numbers(800, seed=6).iloc[1:])
-    assert near_copies.near_copies_in(older, dataset) == []
-    monkeypatch.setattr(near_copies, "STARTER", small_world)
-    assert [key.split("-")[0] for key in near_copies.near_copies_in(older, dataset)] == ["local:world800"]
+    assert near_copies_in(older, dataset) == []
+    monkeypatch.setattr("recommend.ranking.task.STARTER", small_world)
+    assert [key.split("-")[0] for key in near_copies_in(older, dataset)] == ["local:world800"]
 
 
 def test_a_damaged_sketch_is_refused_in_one_line(small_world: Path, tmp_path: Path) -> None:
@@ -69,5 +68,5 @@ def test_a_damaged_sketch_is_refused_in_one_line(small_world: Path, tmp_path: Pa
 def test_a_part_of_a_bundled_dataset_is_recognized(rows: slice) -> None:
     wine = load_dataset("sklearn:wine")
     frame = pd.concat([wine.features, wine.target], axis=1).iloc[rows]
-    found = near_copies.near_copies_in(Warehouse.open(STARTER), load_dataset(frame, target=wine.target.name))
+    found = near_copies_in(Warehouse.open(STARTER), load_dataset(frame, target=wine.target.name))
     assert [key.split("-")[0] for key in found] == ["local:wine"]
