@@ -13,10 +13,10 @@ import logging
 import shutil
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from warehouse.support.files import make_folder, put_in_place, unfinished_folder
 from warehouse.support.paths import cache_directory
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _PROBE_BYTES = 2**20
 """Size of the file that is written to see whether a model could be; most models are smaller."""
@@ -122,6 +124,21 @@ def folders_for(warehouse: Warehouse) -> list[Path]:
     """Directories in which a model may be stored, best first."""
     found = places(warehouse)
     return found[1:] if warehouse.read_only else found
+
+
+def kept(name: str, warehouse: Warehouse, read: Callable[[Path], T], again: str) -> T | None:
+    """What `read` makes of the first directory `name` that is not damaged; None: there is none.
+
+    Args:
+        again: what is done where one is damaged, for the log.
+    """
+    for place in places(warehouse):
+        if (place / name).is_dir():
+            try:
+                return read(place / name)
+            except DamagedModel as error:
+                logger.warning("%s; %s", error, again)
+    return None
 
 
 def keep(

@@ -15,7 +15,7 @@ from metalearners import new_learner
 from metalearners.learners.base import LeavesOut
 from metalearners.model_files import user_cache
 from metalearners.samples import sampled_from
-from metalearners.stored_model import StoredModel, load_model
+from metalearners.stored_model import load_model
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 
@@ -75,7 +75,8 @@ def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> 
             fingerprint = sampled_from(path)
         else:
             model = load_model(path)
-            if _needs_no_training(model):
+            learner = new_learner(model.origin.learner, model.origin.settings)
+            if model.origin.left_out and issubclass(learner.model, LeavesOut):
                 return "leaves out some datasets; quickly made again from the model of all datasets"
             fingerprint = model.origin.warehouse_fingerprint
     except DamagedModel:
@@ -85,11 +86,6 @@ def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> 
     if is_own:
         return "of an earlier version of the warehouse"
     return "of another warehouse or an earlier version, and old" if is_old else None
-
-
-def _needs_no_training(model: StoredModel) -> bool:
-    learner = new_learner(model.origin.learner, model.origin.settings)
-    return bool(model.origin.left_out) and issubclass(learner.model, LeavesOut)
 
 
 def _size(path: Path) -> int:

@@ -33,6 +33,7 @@ from metalearners.model_files import (
     check_can_keep,
     folders_for,
     keep,
+    kept,
     places,
     read_arrays,
     read_content,
@@ -181,16 +182,14 @@ def _is_kept(origin: ModelOrigin, warehouse: Warehouse) -> bool:
 
 def _stored(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
     """The stored model of this origin; None if there is none, or it is damaged."""
-    for place in places(warehouse):
-        if (place / origin.key).is_dir():
-            try:
-                stored = load_model(place / origin.key)
-                if stored.origin.key == origin.key:
-                    return stored
-                logger.warning("%s belongs to other runs or settings; training it again", stored.path)
-            except DamagedModel as error:
-                logger.warning("%s; training it again", error)
-    return None
+
+    def read(path: Path) -> StoredModel:
+        stored = load_model(path)
+        if stored.origin.key != origin.key:
+            raise DamagedModel(f"{path} belongs to other runs or settings")
+        return stored
+
+    return kept(origin.key, warehouse, read, "training it again")
 
 
 def updated_model(
@@ -236,19 +235,22 @@ def trained_fit_times(warehouse: Warehouse, *, task_type: TaskType = CLASSIFICAT
     # The name of what classification takes is that of earlier versions, which knew no other type.
     runs = warehouse.fingerprint + ("" if task_type is CLASSIFICATION else task_type.name)
     name = f"fit_times.{hashlib.sha256(runs.encode()).hexdigest()[:16]}"
-    for place in places(warehouse):
-        if (place / name).is_dir():
-            try:
-                content = read_content(place / name, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
-                return decode(FitTimes, content["state"], read_arrays(place / name, content))
-            except (KeyError, TypeError, DamagedModel) as error:
-                logger.warning("%s: %s; learning it again", place / name, error)
+    if (known := kept(name, warehouse, _read_fit_times, "learning it again")) is not None:
+        return known
     times = learn_fit_times(warehouse.fit_times(task_type=task_type), warehouse.metafeatures())
     state, arrays = encode(times)
     _check_readable(FitTimes, state, arrays)
     content = {"format": FIT_TIMES_FORMAT, "version": FIT_TIMES_VERSION, "state": state}
     keep(name, content, arrays, warehouse)
     return times
+
+
+def _read_fit_times(path: Path) -> FitTimes:
+    try:
+        content = read_content(path, FIT_TIMES_FORMAT, FIT_TIMES_VERSION)
+        return decode(FitTimes, content["state"], read_arrays(path, content))
+    except (KeyError, TypeError, DamagedModel) as error:
+        raise DamagedModel(f"{path}: {error}") from error
 
 
 def _train(
@@ -301,15 +303,10 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | N
                 before = Warehouse.open(warehouse.location, version=version)
                 if before.fingerprint != fingerprint:  # a model of another warehouse
                     continue
-                now = now or _training_data(origin, warehouse)
-                if same_data(_training_data(known, before), now):
+                now = now or training_data(*_learned_from(origin, warehouse))
+                if same_data(training_data(*_learned_from(known, before)), now):
                     return load_model(path)
     return None
-
-
-def _training_data(origin: ModelOrigin, warehouse: Warehouse) -> TrainingData:
-    """Training data of `origin`."""
-    return training_data(*_learned_from(origin, warehouse))
 
 
 def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, pd.DataFrame]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,14 +17,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from metalearners.model_files import keep, places, read_arrays, read_content
+from metalearners.model_files import keep, kept, read_arrays, read_content
 from warehouse.questions import sampling
 from warehouse.questions.queries import RunAnswers, RunTable, table_of, with_experiments
 from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
-
-logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.sample"
 VERSION = 2
@@ -65,7 +62,7 @@ def learned_runs(
         experiments_on: datasets of which the table has all own experiments, also where it is a sample.
     """
     name = _name(warehouse, flow, measure, task_type, only)
-    answers = _kept(name, warehouse)
+    answers = kept(name, warehouse, _read, "drawing the sample again")
     if answers is None:
         answers = warehouse.run_answers(flow, measure, task_type=task_type, related=related, only=only)
         if answers.is_sample:
@@ -74,17 +71,6 @@ def learned_runs(
         answers = with_experiments(warehouse.arrow, answers, experiments_on)
     rows = {part: rows for part, rows in answers.rows.items() if related or part != "related"}
     return table_of(replace(answers, rows=rows))
-
-
-def _kept(name: str, warehouse: Warehouse) -> RunAnswers | None:
-    """The sample of this name, from the first folder that has it; None: there is none."""
-    for place in places(warehouse):
-        if (place / name).is_dir():
-            try:
-                return _read(place / name)
-            except DamagedModel as error:
-                logger.warning("%s; drawing the sample again", error)
-    return None
 
 
 def _keep(name: str, sample: RunAnswers, warehouse: Warehouse) -> None:

@@ -53,20 +53,6 @@ ChosenMeasureOption = Annotated[
 ]
 
 
-def named_dataset(file: str | None, dataset: str | None) -> str:
-    """The dataset that a command line names, by place or as `--dataset`.
-
-    Raises:
-        BadInput: it names none, or two.
-    """
-    if file is not None and dataset is not None:
-        raise BadOption(f"FILE and --dataset exclude each other: {file}, {dataset}")
-    found = file or dataset
-    if not found:
-        raise BadOption("give a dataset: a file, or openml:ID")
-    return found
-
-
 @dataclass(frozen=True)
 class ReadingWithRoles(Reading):
     """Options for reading a file, and for the roles of its columns."""
@@ -103,11 +89,15 @@ class Data:
             file: the dataset, where it is named by place.
 
         Raises:
-            BadInput: it is not named or can't be read, or the options contradict it.
+            BadInput: it is not named, named twice or can't be read, or the options contradict it.
         """
         from ingest.reading.datasets import load_dataset
 
-        source = named_dataset(file, self.dataset)
+        if file is not None and self.dataset is not None:
+            raise BadOption(f"FILE and --dataset exclude each other: {file}, {self.dataset}")
+        source = file or self.dataset
+        if not source:
+            raise BadOption("give a dataset: a file, or openml:ID")
         roles = dict(map(console.assignment, reading.role or []))
         options = reading.options()
         dataset = load_dataset(source, target=self.target, task=self.task, roles=roles, options=options)

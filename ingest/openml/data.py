@@ -19,6 +19,8 @@ from ingest.running.rows import description_tables
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
+_COMPUTED = "SELECT 1 FROM qualities WHERE dataset = ? AND source = 'computed' AND extractor = ? LIMIT 1"
+
 
 @dataclass
 class Described:
@@ -48,7 +50,7 @@ def ingest_openml_data(
     """
     done = Described()
     for position, number in enumerate(datasets, start=1):
-        if _is_described(warehouse, number):
+        if not warehouse.sql(_COMPUTED, [key(number), EXTRACTOR]).empty:
             done.known.append(number)
             continue
         report(f"dataset {number}, {position} of {len(datasets)}")
@@ -65,8 +67,3 @@ def ingest_openml_data(
         warehouse.write(tables, source="openml data", location=connection.server)
         done.described.append(number)
     return done
-
-
-def _is_described(warehouse: Warehouse, number: int) -> bool:
-    computed = "SELECT 1 FROM qualities WHERE dataset = ? AND source = 'computed' AND extractor = ? LIMIT 1"
-    return not warehouse.sql(computed, [key(number), EXTRACTOR]).empty

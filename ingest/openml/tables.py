@@ -58,16 +58,7 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
     evaluations = sorted(unique.values(), key=lambda row: int(row["run_id"]))
     runs = {row["run_id"]: row for row in evaluations}
     return {
-        "runs": _table(
-            "runs",
-            run=[key(run) for run in runs],
-            task=[key(row["task_id"]) for row in runs.values()],
-            setup=[key(row["setup_id"]) for row in runs.values()],
-            outcome=["success"] * len(runs),
-            position=[int(run) for run in runs],
-            uploader=[row.get("uploader") for row in runs.values()],
-            uploaded=[row.get("upload_time") for row in runs.values()],
-        ),
+        "runs": _run_table([*runs.values()], "success"),
         "evaluations": _table(
             "evaluations",
             run=[key(row["run_id"]) for row in evaluations],
@@ -96,19 +87,22 @@ def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | 
 
 def failed_run_tables(rows: Rows) -> Tables:
     """Runs that `run/list` has with an error."""
-    return {
-        "runs": _table(
-            "runs",
-            run=[key(row["run_id"]) for row in rows],
-            task=[key(row["task_id"]) for row in rows],
-            setup=[key(row["setup_id"]) for row in rows],
-            outcome=["crash"] * len(rows),
-            message=[row.get("error_message") for row in rows],
-            position=[int(row["run_id"]) for row in rows],
-            uploader=[row.get("uploader") for row in rows],
-            uploaded=[row.get("upload_time") for row in rows],
-        )
-    }
+    return {"runs": _run_table(rows, "crash", message=[row.get("error_message") for row in rows])}
+
+
+def _run_table(rows: Rows, outcome: str, **more: Any) -> pa.Table:
+    """A run of each row, with what they have in common, and more columns."""
+    return _table(
+        "runs",
+        run=[key(row["run_id"]) for row in rows],
+        task=[key(row["task_id"]) for row in rows],
+        setup=[key(row["setup_id"]) for row in rows],
+        outcome=[outcome] * len(rows),
+        position=[int(row["run_id"]) for row in rows],
+        uploader=[row.get("uploader") for row in rows],
+        uploaded=[row.get("upload_time") for row in rows],
+        **more,
+    )
 
 
 def flow_tables(flows: Iterable[OpenMLFlow]) -> Tables:

@@ -19,8 +19,8 @@ import pandas as pd
 
 from metalearners.evaluation.figures import save_figure
 from metalearners.evaluation.protocol import TOPS, Interval, interval
-from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName, UnreadableInput
-from warehouse.support.extras import install_command
+from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, UnreadableInput
+from warehouse.support.extras import needed_for
 from warehouse.support.files import read_json
 from warehouse.support.text import counted
 
@@ -120,10 +120,8 @@ def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Com
     """
     from scipy.stats import friedmanchisquare, wilcoxon
 
-    try:
+    with needed_for("comparing", "compare"):
         from statsmodels.stats.multitest import multipletests
-    except ImportError as error:
-        raise MissingPackage(f"comparing needs the extra `compare`: {install_command('compare')}") from error
     ranks = results.rank(axis=1, ascending=not larger_is_better).mean().sort_values()
     learners = tuple(str(name) for name in ranks.index)
     pairs = list(combinations(learners, 2))
@@ -151,11 +149,9 @@ def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
     Raises:
         BadInput: the extra `compare` is not installed, or the file can't be written.
     """
-    try:
+    with needed_for("drawing", "compare"):
         import matplotlib as mpl
         from scikit_posthocs import critical_difference_diagram
-    except ImportError as error:
-        raise MissingPackage(f"drawing needs the extra `compare`: {install_command('compare')}") from error
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"font.size": 10}):

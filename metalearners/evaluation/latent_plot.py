@@ -18,8 +18,8 @@ from metalearners.evaluation.figures import save_figure
 from metalearners.published.factorization.model import Factorization
 from metalearners.stored_model import StoredModel
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadOption, MissingPackage, TooFewRuns, UnknownName
-from warehouse.support.extras import install_command
+from warehouse.support.errors import BadOption, TooFewRuns, UnknownName
+from warehouse.support.extras import needed_for
 from warehouse.support.text import counted
 
 if TYPE_CHECKING:
@@ -48,10 +48,8 @@ def draw_latent_space(
         BadInput: the dataset is unknown or has no run, or no configuration has a position.
         BadInput: the extra `compare` is not installed, or the file can't be written.
     """
-    try:
+    with needed_for("drawing", "compare"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingPackage(f"drawing needs the extra `compare`: {install_command('compare')}") from error
     fitted = model.fitted
     if not isinstance(fitted, Factorization):
         raise BadOption(f"a model of {model.origin.learner} has no latent space")
@@ -65,7 +63,9 @@ def draw_latent_space(
         raise TooFewRuns("no configuration of the warehouse has a place in the model's latent space")
     algorithms = runs.configurations.algorithms.iloc[placed]
     if pairs:
-        save_figure(_pairs(_widest(X[placed]), algorithms), file)
+        # By principal components, which is how the paper's "first 6" were put in order before training.
+        widest = np.argsort(-X[placed].std(axis=0), kind="stable")[:_PAIRED]
+        save_figure(_pairs(X[placed][:, widest], algorithms), file)
         return f"{counted(len(placed), 'configurations')}: {file}"
     places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations.setups[placed])
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
@@ -99,15 +99,6 @@ def _principal_axes(X: Floats) -> Floats:
     projected = centred @ directions[:2].T
     axes[:, : projected.shape[1]] = projected
     return axes
-
-
-def _widest(X: Floats) -> Floats:
-    """(n, at most 6) the dimensions of X in which configurations are furthest apart, the widest first.
-
-    From principal components, that is the order in which the paper's "first 6" were put before training.
-    """
-    widest: Floats = X[:, np.argsort(-X.std(axis=0), kind="stable")[:_PAIRED]]
-    return widest
 
 
 def _pairs(X: Floats, algorithm: pd.Series) -> Figure:

@@ -284,8 +284,10 @@ def _taus_after_trials(
     model: Model, new: _NewDataset, shots: Sequence[int], seed: int
 ) -> dict[Policy, dict[int, float]]:
     """How trials are picked -> their number -> tau of the runs that were not tried, mean over the orders."""
+    name = zlib.crc32(new.name.encode())
+    streams = [np.random.default_rng([seed, name, repetition]) for repetition in range(REPETITIONS)]
     orders: dict[Policy, list[np.ndarray]] = {
-        "random": [_random_order(new, seed, repetition) for repetition in range(REPETITIONS)],
+        "random": [random.permutation(len(new.actual)) for random in streams],
         "chosen": [_chosen_order(model, new, max(shots))],
     }
     return {
@@ -295,11 +297,6 @@ def _taus_after_trials(
         }
         for policy, of_policy in orders.items()
     }
-
-
-def _random_order(new: _NewDataset, seed: int, repetition: int) -> np.ndarray:
-    name = zlib.crc32(new.name.encode())
-    return np.random.default_rng([seed, name, repetition]).permutation(len(new.actual))
 
 
 def _chosen_order(model: Model, new: _NewDataset, shots: int) -> np.ndarray:

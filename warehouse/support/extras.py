@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires
+
+from warehouse.support.errors import MissingPackage
+
+
+@contextmanager
+def needed_for(what: str, extra: str) -> Iterator[None]:
+    """Import packages of an extra; raises `MissingPackage` where they are not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingPackage(f"{what} needs the extra `{extra}`: {install_command(extra)}") from error
 
 
 def install_command(extra: str) -> str:

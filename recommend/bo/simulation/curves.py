@@ -39,8 +39,8 @@ from metalearners.evaluation.protocol import Interval, interval
 from recommend.bo.simulation.methods import By
 from recommend.bo.simulation.runner import ROUNDED, SimulatedSearch
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import MissingPackage, TooFewRuns
-from warehouse.support.extras import install_command
+from warehouse.support.errors import TooFewRuns
+from warehouse.support.extras import needed_for
 from warehouse.support.text import counted
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
@@ -257,11 +257,9 @@ def draw(curves: Curves, path: Path, title: str) -> None:
     Raises:
         BadInput: the extra `compare` is not installed, or the file can't be written.
     """
-    try:
+    with needed_for("drawing", "compare"):
         from matplotlib.figure import Figure
         from matplotlib.ticker import FixedLocator
-    except ImportError as error:
-        raise MissingPackage(f"drawing needs the extra `compare`: {install_command('compare')}") from error
     trials = np.arange(1, curves.trials + 1)
     columns = min(5, len(curves.methods))
     lines_of_legend = math.ceil(len(curves.methods) / columns)

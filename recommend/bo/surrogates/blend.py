@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -67,17 +67,12 @@ class BlendSurrogate:
     """A meta-learner's prior beside models of the trials alone."""
 
     acquisition = "ei"
+    explanations: ClassVar[Sequence[PosteriorExplanation]] = EXPLANATIONS
 
-    def __init__(
-        self,
-        model: HasPrior,
-        metafeatures: pd.Series,
-        explanations: Sequence[PosteriorExplanation] = EXPLANATIONS,
-    ) -> None:
+    def __init__(self, model: HasPrior, metafeatures: pd.Series) -> None:
         """A surrogate for the dataset with these meta-features."""
         self._model = model
         self._metafeatures = metafeatures
-        self._explanations = explanations
 
     @cached_property
     def _threads(self) -> ThreadpoolController:
@@ -100,7 +95,7 @@ class BlendSurrogate:
         if not self._unknown:
             with self._threads.limit(limits=1):  # the matrices are small: threads would wait for one another
                 targets = self._model.targets_of(y)
-                self._posterior = Posterior(X.astype(np.float64), targets, self._explanations, WIDTHS)
+                self._posterior = Posterior(X.astype(np.float64), targets, self.explanations, WIDTHS)
 
     def predict(self, X: Prior) -> Prediction:
         if self._unknown:
@@ -119,6 +114,4 @@ class BlendSurrogate:
 class LearnedSurrogate(BlendSurrogate):
     """The meta-learner's posterior alone: probabilistic matrix factorization where the learner is `pmf`."""
 
-    def __init__(self, model: HasPrior, metafeatures: pd.Series) -> None:
-        """See `BlendSurrogate`."""
-        super().__init__(model, metafeatures, (LEARNED,))
+    explanations = (LEARNED,)

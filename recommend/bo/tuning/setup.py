@@ -156,7 +156,7 @@ def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], f
 def _learner_of(search: Search) -> str | None:
     """The meta-learner that surrogate and start rest on; None where they rest on none."""
     usual = get_surrogate(search.surrogate).learner
-    if usual is None and search.start not in (NO_START, FROM_FILE):
+    if usual is None and _has_start(search):
         usual = get_start(search.start).learner
     return usual and (search.metalearner or usual)
 
