@@ -22,7 +22,7 @@ import recommend
 from ingest.flows import FLOWS, flows_of
 from ingest.flows.pipelines import PREPROCESSOR_SUMMARIES, PREPROCESSORS, UNFIT, further_decisions
 from metalearners import LEARNERS
-from recommend.bo.cli import summaries
+from recommend.bo.summaries import summaries
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.parameters import Choice, Number
 from warehouse.vocabulary.qualities import QUALITIES, SELECTIONS

@@ -9,14 +9,14 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.simulation.cli import simulate
-from recommend.bo.strategies import DEFAULT_STRATEGY, all_strategies, get_strategy
-from recommend.bo.surrogates import DEFAULT_SURROGATE, all_surrogates
+from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
+from recommend.bo.summaries import summaries
+from recommend.bo.surrogates import DEFAULT_SURROGATE
 from recommend.bo.tuning import Budget, Search, SearchResult, artifacts, report, tune
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, completed
-from recommend.bo.warmstart import DEFAULT_START, FROM_FILE, STARTS, UNLEARNED_STARTS
+from recommend.bo.warmstart import DEFAULT_START, FROM_FILE
 from recommend.explaining.column_importance import MOST_SECONDS, ColumnImportance, seconds_kept
 from recommend.explaining.target_words import target_words
 from recommend.options import ChosenMeasureOption, CodeOption, Data, FlowOption, ReadingWithRoles
@@ -369,19 +369,6 @@ def _record(tuned: SearchResult, path: str | None) -> str:
     warehouse = Warehouse.create(path)
     count = artifacts.record(tuned, warehouse)
     return f"{counted(count, 'runs')} are in {warehouse.location}; the next recommendation learns from them."
-
-
-def summaries() -> dict[str, dict[str, str]]:
-    """Part of a search -> name of each that there is to choose -> its description in one line."""
-    return {
-        "surrogates": {name: method.summary for name, method in all_surrogates().items()},
-        "strategies": {name: strategy.summary for name, strategy in all_strategies().items()},
-        "acquisitions": {
-            name: (function.__doc__ or "").partition(".\n")[0].removesuffix(".")
-            for name, function in ACQUISITIONS.items()
-        },
-        "starts": {name: start.summary for name, start in STARTS.items()} | UNLEARNED_STARTS,
-    }
 
 
 @app.command(no_args_is_help=False)

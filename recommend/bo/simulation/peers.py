@@ -15,6 +15,7 @@ import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -231,8 +232,7 @@ def _choices(hyperparameters: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _domain(hyperparameter: Any) -> Any:
-    from flaml.tune import sample
-
+    sample = import_module("flaml.tune.sample")
     if hasattr(hyperparameter, "choices"):
         return sample.choice([str(place) for place in range(len(hyperparameter.choices))])
     kind, *ends = ray_distribution(hyperparameter)

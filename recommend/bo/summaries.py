@@ -1,0 +1,19 @@
+"""Names and summaries of all that a search can be made of."""
+
+from recommend.bo.acquisition import ACQUISITIONS
+from recommend.bo.strategies import all_strategies
+from recommend.bo.surrogates import all_surrogates
+from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
+
+
+def summaries() -> dict[str, dict[str, str]]:
+    """Part of a search -> name of each that there is to choose -> its description in one line."""
+    return {
+        "surrogates": {name: method.summary for name, method in all_surrogates().items()},
+        "strategies": {name: strategy.summary for name, strategy in all_strategies().items()},
+        "acquisitions": {
+            name: (function.__doc__ or "").partition(".\n")[0].removesuffix(".")
+            for name, function in ACQUISITIONS.items()
+        },
+        "starts": {name: start.summary for name, start in STARTS.items()} | UNLEARNED_STARTS,
+    }
