@@ -8,27 +8,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from recommend.bo.optimizer import AskTell
 from recommend.bo.published.strategies.bandits import BANDITS
 from recommend.bo.published.strategies.halving import AT_RANDOM, Halving, brackets
 from recommend.bo.published.strategies.tree_search import TreeSearch, TreeSettings
-from recommend.bo.strategies import SearchInputs, Strategy
-
-
-def _mosaic(inputs: SearchInputs, settings: TreeSettings) -> AskTell:
-    return TreeSearch(**inputs.optimizer_arguments(), settings=settings, trials=inputs.trials)
-
+from recommend.bo.strategies import Strategy
 
 STRATEGIES: dict[str, Strategy] = {
     **BANDITS,
     "mosaic": Strategy(
-        partial(_mosaic, settings=TreeSettings()),
+        partial(TreeSearch, settings=TreeSettings()),
         "tree search over algorithm and steps (MOSAIC), after four configurations of each algorithm, or fewer"
         " in half of the trials",
         "forest",
     ),
     "mosaic-lean": Strategy(
-        partial(_mosaic, settings=TreeSettings(initial=None)),
+        partial(TreeSearch, settings=TreeSettings(initial=None)),
         "the same without them",
     ),
     "successive-halving": Strategy(

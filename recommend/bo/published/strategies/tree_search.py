@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from recommend.bo.candidates import Candidate, CandidateSource
 from recommend.bo.optimizer import Optimizer, Proposal
 from recommend.bo.published.strategies.arms import rewards
 from recommend.bo.published.strategies.decisions import Branch, Decisions, State, Structure
-from recommend.bo.scoring import CandidateScorer
+from recommend.bo.strategies import SearchInputs
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 from warehouse.support.errors import BadOption
@@ -125,40 +125,25 @@ class TreeSearch(Optimizer):
     alone, so that a search goes on from its history.
     """
 
-    def __init__(
-        self,
-        candidates: CandidateSource,
-        scorer: CandidateScorer,
-        *,
-        starts: Sequence[Candidate] = (),
-        anchors: Sequence[Candidate] = (),
-        random_every: int | None = None,
-        seed: int = 0,
-        settings: TreeSettings | None = None,
-        trials: int | None = None,
-    ) -> None:
+    def __init__(self, inputs: SearchInputs, settings: TreeSettings) -> None:
         """A search without a trial.
 
-        Args:
-            starts: candidates to try first; each algorithm's default and those of `settings.initial` follow.
-            trials: planned in all; each algorithm has fewer of the first ones where they and the starts
-                would be more than `FIRST_SHARE` of them. None = unknown.
+        Each algorithm's default and those of `settings.initial` follow the starts. Each algorithm has fewer
+        of them where they and the starts would be more than `FIRST_SHARE` of the planned trials.
 
         Raises:
             BadInput: a number out of range.
         """
-        self._settings = settings or TreeSettings()
-        self._decisions = Decisions(candidates, self._settings.samples, seed)
+        self._settings = settings
+        self._decisions = Decisions(inputs.candidates, settings.samples, inputs.seed)
         self.nodes: dict[State, Node] = {(): Node()}
         """Nodes of the tree by their decisions; changed by the search alone."""
         self._structures: list[Structure] = []
         self._defaults: dict[int, list[tuple[str, Configurations]]] = {}
-        most = None if trials is None else int(FIRST_SHARE * trials) - len(starts)
-        first = [*starts, *self._initial(seed, most)]
+        most = None if inputs.trials is None else int(FIRST_SHARE * inputs.trials) - len(inputs.starts)
+        first = [*inputs.starts, *self._initial(inputs.seed, most)]
         logger.info("the tree search begins after %s", counted(len({one.key for one in first}), "trials"))
-        super().__init__(
-            candidates, scorer, starts=first, anchors=anchors, random_every=random_every, seed=seed
-        )
+        super().__init__(**replace(inputs, starts=first).optimizer_arguments())
 
     def recall(self, proposal: Proposal) -> None:
         super().recall(proposal)

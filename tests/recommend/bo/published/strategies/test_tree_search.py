@@ -18,6 +18,7 @@ from recommend.bo.published.strategies.tree_search import (
 )
 from recommend.bo.published.surrogates.forest import ForestSurrogate
 from recommend.bo.scoring import CandidateScorer
+from recommend.bo.strategies import SearchInputs
 from recommend.bo.surrogates import Surrogate
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Space
@@ -60,7 +61,7 @@ def new(
     trials: int | None = None,
 ) -> TreeSearch:
     scorer = CandidateScorer(surrogate or Recorder())
-    return TreeSearch(candidates, scorer, settings=settings, starts=starts, seed=seed, trials=trials)
+    return TreeSearch(SearchInputs(candidates, lambda: scorer, starts, trials=trials, seed=seed), settings)
 
 
 def tried(
