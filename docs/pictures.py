@@ -41,11 +41,6 @@ STYLE = """\
   </style>"""
 
 
-def main() -> None:
-    """Write the picture."""
-    PICTURE.write_text(picture(), encoding="utf-8")
-
-
 def picture() -> str:
     """The picture as SVG."""
     return gains(contenders((PAGES / "explanation" / "how-good-it-is.md").read_text(encoding="utf-8")))
@@ -151,4 +146,4 @@ def svg(width: int, height: int, label: str, parts: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    PICTURE.write_text(picture(), encoding="utf-8")

@@ -196,13 +196,14 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
     """
     if not isinstance(evaluation, dict):
         raise UnreadableInput("this is not an evaluation; `metalearners evaluate --output FILE` writes one")
-    origin = model.origin
+    origin, warehouse = model.origin, evaluation.get("warehouse")
+    fingerprint = warehouse.get("fingerprint") if isinstance(warehouse, dict) else None
     theirs = {
         "learner": (evaluation.get("learner"), origin.learner),
         "settings": (evaluation.get("settings"), dict(origin.settings)),
         "flow": (evaluation.get("flow"), ", ".join(origin.only) or origin.flow),
         "measure": (evaluation.get("measure"), origin.measure),
-        "warehouse": (_fingerprint(evaluation), origin.warehouse_fingerprint),
+        "warehouse": (fingerprint, origin.warehouse_fingerprint),
     }
     for part, (of_evaluation, of_model) in theirs.items():
         if of_evaluation != of_model:
@@ -216,8 +217,3 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
         raise BadOption("the model is not stored")
     figured = replace(model, figures={name: evaluation[name] for name in FIGURES})
     return save_model(figured, model.path.parent)
-
-
-def _fingerprint(evaluation: Mapping[str, Any]) -> object:
-    warehouse = evaluation.get("warehouse")
-    return warehouse.get("fingerprint") if isinstance(warehouse, dict) else None
