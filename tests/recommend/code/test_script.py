@@ -1,6 +1,7 @@
 """Scripts predict what our pipelines predict, for every flow and every decision of preprocessing."""
 
 import ast
+import re
 import subprocess
 import sys
 import warnings
@@ -119,6 +120,8 @@ def test_scripts_import_what_they_say_alone(codes: dict[str, str]) -> None:
         allowed = {"numpy", "pandas", "scipy", "sklearn", "joblib"}
         allowed |= {library} if library in BOOSTERS else set()
         assert imported - sys.stdlib_module_names <= allowed
+        (needs,) = re.findall("Needs (.*); nothing else", code)
+        assert {one for one in BOOSTERS if one in needs} == {*BOOSTERS} & imported
 
 
 @pytest.mark.parametrize(
