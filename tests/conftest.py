@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import pickle
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from metalearners.stored_model import StoredModel
     from tests.warehouse.worlds import Templates
     from warehouse.questions.queries import RunAnswers
+    from warehouse.store import Warehouse
 
 T = TypeVar("T")
 
@@ -39,6 +41,17 @@ S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew", action="store_true", help="write what commands print into the documents")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector what the collection makes: modules and tests, which stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -68,6 +81,12 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
     from tests.warehouse.worlds import Templates
 
     return Templates(tmp_path_factory.mktemp("templates"))
+
+
+@pytest.fixture
+def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
+    """An empty warehouse of its own for every test."""
+    return templates.copy(tmp_path / "warehouse")
 
 
 _KNOWN: dict[object, Any] = {}

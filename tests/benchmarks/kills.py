@@ -46,6 +46,7 @@ from ingest.running.rows import description_tables, run_tables
 from metalearners.stored_model import load_model
 from tests.commands import handled
 from tests.openml_server import OpenMLServer, generated_world
+from tests.warehouse.worlds import together
 from warehouse.store import Warehouse
 from warehouse.support.journal import Journal
 from warehouse.support.locks import HOLDER, LOCK
@@ -230,9 +231,9 @@ def begin_scattered(folder: Path) -> None:
 
 def begin_with_runs(folder: Path) -> None:
     """A warehouse to learn from, with runs that nobody made, and a dataset."""
-    warehouse = many_commits(folder, 0)
     tables(folder / "data", *range(50, 130, 10))
     plan = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
+    writes = []
     for place, path in enumerate(sorted((folder / "data").iterdir())):
         dataset = load_dataset(path)
         runs = planned_runs(dataset, plan, plan.tiers[0], plan.pool)
@@ -241,8 +242,8 @@ def begin_with_runs(folder: Path) -> None:
             (run, Evaluation(Outcome.success, 0.1 + place, value))
             for run, value in zip(runs, values, strict=True)
         ]
-        rows = description_tables(dataset) | run_tables(dataset, results, "cv3")
-        warehouse.write(rows, source="experiments")
+        writes.append(description_tables(dataset) | run_tables(dataset, results, "cv3"))
+    many_commits(folder, 0).write(together(writes), source="experiments")
     tables(folder / "mine", 150)
 
 

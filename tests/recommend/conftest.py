@@ -20,6 +20,7 @@ from ingest.running.experiments import planned_runs
 from ingest.running.limits import Outcome
 from ingest.running.plan import Plan, design_plan
 from ingest.running.rows import description_tables, run_tables
+from tests.warehouse.worlds import together
 from warehouse.store import Warehouse
 
 PLAN = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
@@ -117,7 +118,7 @@ def write_world(
     values: Callable[[Dataset, str, int], Mapping[str, float]],
 ) -> Path:
     """Write a warehouse at `path`: the plan's runs on datasets of several sizes, with these values."""
-    warehouse = Warehouse.create(path)
+    parts = []
     for seed, rows in enumerate(SIZES):
         dataset = load_dataset(table(rows, seed), name=f"world{rows}")
         runs = planned_runs(dataset, plan, plan.tiers[0], plan.pool)
@@ -125,9 +126,9 @@ def write_world(
             (run, Evaluation(Outcome.success, 0.1, values(dataset, run.flow.name, position % 8)))
             for position, run in enumerate(runs)
         ]
-        tables = description_tables(dataset) | run_tables(dataset, results, "cv3")
-        warehouse.write(tables, source="experiments")
-    return warehouse.path
+        parts.append(description_tables(dataset) | run_tables(dataset, results, "cv3"))
+    Warehouse.create(path).write(together(parts), source="experiments")
+    return path
 
 
 write_small_world = partial(write_world, plan=PLAN, table=numbers, values=accuracy)

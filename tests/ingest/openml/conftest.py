@@ -8,13 +8,6 @@ import pytest
 from ingest.openml.api.connection import Connection
 from tests.ingest.openml.listings import Open
 from tests.openml_server import Faults, OpenMLServer, World, generated_world
-from tests.warehouse.worlds import Templates
-from warehouse.store import Warehouse
-
-
-@pytest.fixture
-def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
-    return templates.copy(tmp_path / "warehouse")
 
 
 @pytest.fixture
