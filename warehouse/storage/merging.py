@@ -221,23 +221,27 @@ def _difference(connection: duckdb.DuckDBPyConnection, table: Table, scratch: Pa
     merged = f'merged."{table.name}"'
     needed = [column.name for column in table.schema if not column.nullable and column.name != PROVENANCE]
     lacks = ", ".join(f'coalesce(bool_or("{name}" IS NULL), false)' for name in needed)
-    (lacking,) = connection.sql(f"SELECT {lacks} FROM {merged}").fetchall()
+    ((rows, *lacking),) = connection.sql(f"SELECT count(*), {lacks} FROM {merged}").fetchall()
     if any(lacking):
         raise RefusedRows(f"{table.name}: a row has no {needed[lacking.index(True)]}, which every row needs")
-    refuse_broken(connection, table, merged)
-    if _repeated(connection, table):
+    if rows:
+        refuse_broken(connection, table, merged)
+    if rows and _repeated(connection, table):
         every = f"SELECT DISTINCT * FROM {merged} ORDER BY {listed(table.key)}"
         _store(connection, every, table, scratch / f"{table.name}-once.parquet")
         if key := _repeated(connection, table):
             described = ", ".join(f"{name}={value!r}" for name, value in zip(table.key, key, strict=True))
             raise RefusedRows(f"{table.name}: two rows for {described} contradict each other")
-    return Difference(*(_rows(connection, table, condition) for condition in ("is_new_", "NOT is_new_")))
+    counted = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in ("is_new_", "NOT is_new_"))
+    ((new, changed),) = connection.sql(f"SELECT {counted} FROM {merged}").fetchall()
+    return Difference(
+        _rows(connection, table, "is_new_", new), _rows(connection, table, "NOT is_new_", changed)
+    )
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str) -> StoredRows:
-    source = f'FROM merged."{table.name}" WHERE {condition}'
-    ((count,),) = connection.sql(f"SELECT count(*) {source}").fetchall()
-    return StoredRows(connection, table, f"SELECT * EXCLUDE (is_new_, contradicts_) {source}", count)
+def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, count: int) -> StoredRows:
+    selection = f'SELECT * EXCLUDE (is_new_, contradicts_) FROM merged."{table.name}" WHERE {condition}'
+    return StoredRows(connection, table, selection, count)
 
 
 def _repeated(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[str, ...] | None:

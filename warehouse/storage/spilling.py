@@ -65,8 +65,8 @@ class StoredRows:
         return pa.schema([column for column in self.table.schema if column.name != PROVENANCE])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows in the order of their key."""
-        return batches(self.connection, self.selection, self.table)
+        """The rows in the order of their key; no batch where there is no row."""
+        return batches(self.connection, self.selection, self.table) if self.num_rows else iter(())
 
     def in_file_order(self, ingest: str) -> Iterator[pa.RecordBatch]:
         """The rows with their provenance, sorted as files are, and where that leaves it open by their key."""
