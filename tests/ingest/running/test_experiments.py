@@ -20,7 +20,6 @@ from ingest.running.evaluation import TIMES, Evaluation, Limits
 from ingest.running.experiments import ExperimentProgress, run_experiments
 from ingest.running.limits import Outcome, Processes
 from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
-from tests.warehouse.worlds import Templates
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
@@ -53,43 +52,6 @@ def datasets(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
-    return templates.copy(tmp_path / "warehouse")
-
-
-def test_index_gives_targets_and_the_smallest_dataset_comes_first(datasets: Path) -> None:
-    for source in (datasets, datasets / "index.csv"):
-        assert [(file.path.name, file.target) for file in find_datasets(source)] == [
-            ("small.csv", "kind"),
-            ("large.csv", "kind"),
-        ]
-
-
-def test_datasets_below_a_directory_are_found_without_an_index(datasets: Path) -> None:
-    (datasets / "index.csv").unlink()
-    (datasets / "more").mkdir()
-    write_dataset(datasets / "more" / "tiny.csv", 30)
-    assert [file.path.name for file in find_datasets(datasets)] == ["tiny.csv", "small.csv", "large.csv"]
-
-
-@pytest.mark.parametrize(
-    ("index", "reason"),
-    [("name\nnowhere\n", "lists 'nowhere'"), ("title\nx\n", "needs a column `name`"), ("", "not readable")],
-)
-def test_unusable_index_is_refused(tmp_path: Path, index: str, reason: str) -> None:
-    (tmp_path / "index.csv").write_text(index)
-    with pytest.raises(BadInput, match=reason):
-        find_datasets(tmp_path / "index.csv")
-
-
-def test_directory_without_datasets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no dataset files"):
-        find_datasets(tmp_path)
-    with pytest.raises(BadInput, match="neither a directory"):
-        find_datasets(tmp_path / "nowhere")
-
-
 def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: Warehouse) -> None:
     counts = run_experiments(warehouse, plan(datasets), jobs=2)
     assert counts["success"] == 2 * RUNS_PER_DATASET
@@ -103,42 +65,27 @@ def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: W
 
 
 @pytest.mark.usefixtures("trials")
-def test_second_run_of_the_same_plan_runs_nothing(datasets: Path, warehouse: Warehouse) -> None:
+def test_a_second_run_of_the_plan_runs_nothing_and_a_longer_plan_what_is_new(
+    datasets: Path, warehouse: Warehouse
+) -> None:
     run_experiments(warehouse, plan(datasets))
     version = warehouse.version
     counts = run_experiments(warehouse, plan(datasets))
     assert counts == {"success": 0, "timeout": 0, "memout": 0, "crash": 0, "skipped": 2 * RUNS_PER_DATASET}
     assert warehouse.version == version
+    counts = run_experiments(warehouse, plan(datasets, configurations=3))
+    assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
 
 
 def test_descriptions_of_datasets_are_brought_up_to_date_when_nothing_is_left_to_run(
-    datasets: Path, warehouse: Warehouse
+    datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(evaluation, "evaluate", Trials().run)
     run_experiments(warehouse, plan(datasets))
     old = warehouse.sql("SELECT * EXCLUDE ingest FROM qualities").assign(value=-1.0, extractor="old")
     warehouse.write({"qualities": old}, source="test")
     run_experiments(warehouse, plan(datasets))
     assert warehouse.metafeatures()["NumberOfInstances"].tolist() == [120, 60]
-
-
-@pytest.mark.usefixtures("trials")
-def test_longer_plan_runs_only_what_is_new(datasets: Path, warehouse: Warehouse) -> None:
-    run_experiments(warehouse, plan(datasets))
-    counts = run_experiments(warehouse, plan(datasets, configurations=3))
-    assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
-
-
-@pytest.mark.usefixtures("trials")
-def test_interrupted_job_keeps_what_it_finished_and_goes_on(datasets: Path, warehouse: Warehouse) -> None:
-    def interrupt(progress: ExperimentProgress) -> None:
-        if progress.done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_experiments(warehouse, plan(datasets), report=interrupt)
-    counts = run_experiments(Warehouse.open(warehouse.path), plan(datasets))
-    assert counts["skipped"] == 4
-    assert counts["success"] == 2 * RUNS_PER_DATASET - 4
 
 
 @pytest.mark.usefixtures("trials")
@@ -179,6 +126,7 @@ def test_failed_run_is_stored_with_its_reason(tmp_path: Path, warehouse: Warehou
     assert run_experiments(warehouse, hasty)["skipped"] == 1
 
 
+@pytest.mark.usefixtures("trials")
 def test_configurations_whose_package_is_missing_are_left_out_and_named(
     datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -198,32 +146,19 @@ def test_plan_none_of_whose_packages_is_there_is_refused(
 
 
 @pytest.mark.usefixtures("trials")
-def test_unreadable_dataset_is_passed_over(datasets: Path, warehouse: Warehouse) -> None:
+def test_what_is_no_new_dataset_is_passed_over(
+    datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An empty file, one without the target of the index, and a copy of another."""
     (datasets / "broken.csv").write_bytes(b"")
-    counts = run_experiments(warehouse, plan(datasets))
-    assert counts["success"] == 2 * RUNS_PER_DATASET
-
-
-@pytest.mark.usefixtures("trials")
-def test_dataset_without_the_target_of_its_index_is_passed_over(
-    datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
-) -> None:
     write_dataset(datasets / "other.csv", 70)
-    (datasets / "index.csv").write_text("name,target\nlarge,kind\nother,sort\nsmall,kind\n")
-    counts = run_experiments(warehouse, plan(datasets))
-    assert counts["success"] == 2 * RUNS_PER_DATASET
-    assert "there is no column 'sort'" in caplog.text
-
-
-@pytest.mark.usefixtures("trials")
-def test_copy_of_a_dataset_is_passed_over(
-    datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
-) -> None:
     write_dataset(datasets / "twin.csv", 60)
-    (datasets / "index.csv").write_text("name,target\nlarge,kind\nsmall,kind\ntwin,kind\n")
-    counts = run_experiments(warehouse, plan(datasets))
-    assert counts["success"] == 2 * RUNS_PER_DATASET
-    assert "passed over" in caplog.text
+    (datasets / "index.csv").write_text(
+        "name,target\nlarge,kind\nother,sort\nsmall,kind\ntwin,kind\nbroken,kind\n"
+    )
+    assert run_experiments(warehouse, plan(datasets))["success"] == 2 * RUNS_PER_DATASET
+    assert caplog.text.count("passed over") == 3
+    assert "there is no column 'sort'" in caplog.text
     assert "twin.csv: the warehouse has the same data as local:small-" in caplog.text
 
 
@@ -234,6 +169,7 @@ def write_prices(folder: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("trials")
 def test_a_numeric_target_is_binarized_where_the_plan_says_so_and_marked(
     tmp_path: Path, warehouse: Warehouse
 ) -> None:
@@ -245,6 +181,7 @@ def test_a_numeric_target_is_binarized_where_the_plan_says_so_and_marked(
     assert "binarized at its mean" in row["note"]
 
 
+@pytest.mark.usefixtures("trials")
 def test_each_dataset_gets_the_configurations_of_its_task_type(datasets: Path, warehouse: Warehouse) -> None:
     write_prices(datasets)
     both = design_plan(find_datasets(datasets), ("decision_tree", "decision_tree_regressor"), 1)
@@ -259,6 +196,7 @@ def test_each_dataset_gets_the_configurations_of_its_task_type(datasets: Path, w
     ]
 
 
+@pytest.mark.usefixtures("trials")
 def test_the_task_may_be_given(tmp_path: Path, warehouse: Warehouse) -> None:
     pd.DataFrame({"x": np.arange(80) / 7, "stars": np.arange(80) % 5}).to_csv(
         tmp_path / "films.csv", index=False
@@ -389,13 +327,7 @@ def test_third_tier_runs_the_best_of_the_second(tmp_path: Path, warehouse: Wareh
     assert trials.of("large", train_rows=120) == [4]
 
 
-@pytest.mark.parametrize(
-    "jobs",
-    [
-        1,
-        2,
-    ],
-)
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_second_tier_of_a_single_dataset_knows_all_of_the_first(
     tmp_path: Path, warehouse: Warehouse, trials: Trials, jobs: int
 ) -> None:
