@@ -22,12 +22,10 @@ from recommend.bo.tuning import Budget, artifacts, report, tune
 from recommend.bo.tuning.resampling import Splits, choose_resampling
 from recommend.cli import main
 from recommend.code import script
-from recommend.ranking.candidates import find_candidates
 from recommend.ranking.knowledge import gather
 from recommend.ranking.task import describe_task
 from recommend.recommender import recommend as rank
 from recommend.reporting.terminal import in_words
-from recommend.verification import Verification, verify
 from tests.commands import Run
 from tests.recommend.bo.tuning.searches import QUICK
 from tests.recommend.code.scripts import ORIGIN, run_scripts
@@ -77,32 +75,23 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Evaluations:
     return say(monkeypatch, lambda one: 0.7 if one.algorithm == "decision_tree" else 0.6)
 
 
-def verified(world: Path, data: Dataset) -> Verification:
-    known = gather(describe_task(data, warehouse=Warehouse.open(world), leave_out=False))
-    return verify(known, find_candidates(known), LONG, jobs=1)
-
-
-@pytest.mark.parametrize("split", SPLITS)
-def test_verifications_test_on_new_groups_or_later_rows(
-    small_world: Path, seen: Evaluations, split: str
-) -> None:
-    data = dataset(split)
-    result = rank(data, warehouse=Warehouse.open(small_world), verify=LONG, jobs=1)
-    assert seen.splits
-    assert all(are_kept_apart(data, splits) for splits in seen.splits)
-    assert result.verification is not None
-    assert result.verification.search.resampling.name.startswith(NAMES[split])
-    printed = in_words(result, is_default_measure=True, details=False)
-    assert f"-fold cross-validation by {split}, the mean" in printed
-
-
-@pytest.mark.usefixtures("seen")
-def test_runs_under_another_split_are_of_another_task_and_no_trials(
-    small_world: Path, tmp_path: Path
+def test_verifications_test_on_new_groups_or_later_rows_and_are_runs_on_other_tasks(
+    small_world: Path, tmp_path: Path, seen: Evaluations
 ) -> None:
     world = copy_of(small_world, tmp_path / "world")
+    searches = []
     for split in SPLITS:
-        artifacts.record(verified(world.path, dataset(split)).search, Warehouse.open(world.path))
+        data, before = dataset(split), len(seen.splits)
+        result = rank(data, warehouse=Warehouse.open(small_world), verify=LONG, jobs=1)
+        assert seen.splits[before:]
+        assert all(are_kept_apart(data, splits) for splits in seen.splits[before:])
+        assert result.verification is not None
+        assert result.verification.search.resampling.name.startswith(NAMES[split])
+        printed = in_words(result, is_default_measure=True, details=False)
+        assert f"-fold cross-validation by {split}, the mean" in printed
+        searches.append(result.verification.search)
+    for search in searches:
+        artifacts.record(search, Warehouse.open(world.path))
     now = Warehouse.open(world.path)
     tasks = now.sql("SELECT * FROM tasks WHERE dataset LIKE 'local:mine-%' ORDER BY task")
     key = dataset(None).key
