@@ -90,7 +90,7 @@ def test_whatever_the_time_is_there_is_a_model_in_it(
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
     assert document["model"]["fitted"]
-    assert document["seconds"] < seconds + 2.5
+    assert document["seconds"] < seconds + 30, "on a busy machine, too"
     assert bool(document["trials"]) == ("nothing was compared" not in " ".join(document["remarks"]))
     assert "The model" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -171,22 +171,33 @@ def test_that_a_model_can_be_written_is_known_before_the_search(
     assert not (tmp_path / "history").exists()
 
 
-def test_a_search_that_is_told_to_end_writes_its_model(csv: Path, world: Path, tmp_path: Path) -> None:
-    options = ["--dataset", csv, "--history", tmp_path / "history", "--trials", "1000", "--warehouse", world]
+def test_a_search_whose_group_is_told_to_end_writes_its_model(csv: Path, world: Path, tmp_path: Path) -> None:
+    """Three times at once, which is one request."""
+    history = tmp_path / "history"
+    options = ["--dataset", csv, "--history", history, "--trials", "1000", "--warehouse", world]
     options += [*FAST, "--model", tmp_path / "m.skops"]
     with handled():
-        begun = subprocess.Popen([*TUNE, *map(str, options)], stdout=subprocess.PIPE, text=True)
+        begun = subprocess.Popen(
+            [*TUNE, *map(str, options)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
     with begun as searching:
-        while not ended(tmp_path / "history"):
+        while not ended(history):
             with suppress(subprocess.TimeoutExpired):
                 pytest.fail(f"it ended too early with {searching.wait(0.05)}")
         trials = psutil.Process(searching.pid).children(recursive=True)
-        searching.send_signal(signal.SIGINT)
-        out, _ = searching.communicate(timeout=60)
+        for _ in range(3):
+            os.killpg(searching.pid, signal.SIGHUP)
+        out, err = searching.communicate(timeout=600)
     assert searching.returncode == 130
     assert "interrupted" in out
     assert "The model: " in out
+    assert not re.search("Traceback|Error|Warning", err)
     assert (tmp_path / "m.skops").is_file()
+    assert '"outcome": "crash"' not in (history / "history.jsonl").read_text()
     assert not psutil.wait_procs(trials, timeout=60)[1]
 
 
