@@ -155,7 +155,7 @@ def test_a_query_ends_at_its_limits_whatever_duckdb_is_at(path: Path, query: str
     done = subprocess.run([*command, *limits], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "the query was stopped after 1 s" in done.stderr or "needs more than 100 MiB" in done.stderr
-    assert time.monotonic() - begun < 60, "a second more than its time, and what the machine takes to begin"
+    assert time.monotonic() - begun < 300, "a second more than its time, and what the machine takes to begin"
 
 
 def test_query_can_ask_an_older_version(run: Run) -> None:

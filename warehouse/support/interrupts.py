@@ -10,10 +10,10 @@ import math
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -37,9 +37,9 @@ class Interrupts:
     def answer(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal."""
         is_later, self.noted = self.noted, True
-        if time.monotonic() < self._answered + SAME:
+        if monotonic() < self._answered + SAME:
             return
-        self._answered = time.monotonic()
+        self._answered = monotonic()
         if self.raises or is_later:
             signal.default_int_handler(number, frame)
 

@@ -60,7 +60,7 @@ def test_call_that_never_ends_is_ended_at_its_limit(endless: Callable[[], None])
     trial = run_limited(endless, seconds=0.5, memory=ROOM)
     assert trial.outcome is Outcome.timeout
     assert trial.message == "stopped after 0.5 s"
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 300, "on a busy machine, too"
 
 
 WAITING = """
@@ -74,7 +74,7 @@ def test_a_trial_ends_with_the_process_that_waits_for_it() -> None:
     with subprocess.Popen([sys.executable, "-c", WAITING]) as waiting:
         trial = first_leader_below(waiting.pid)
         waiting.kill()
-        trial.wait(60)  # raises where it does not end
+        trial.wait(300)  # raises where it does not end
 
 
 def first_leader_below(pid: int) -> psutil.Process:
@@ -115,9 +115,9 @@ def start_a_daemon_and_wait(path: str) -> None:
 def test_a_process_that_left_the_group_ends_with_the_call(
     function: Callable[[str], None], tmp_path: Path
 ) -> None:
-    run_limited(function, str(tmp_path / "pid"), seconds=1.5, memory=ROOM)
+    run_limited(function, str(tmp_path / "pid"), seconds=60, memory=ROOM, cpu_seconds=1)
     with suppress(psutil.NoSuchProcess):
-        psutil.Process(int((tmp_path / "pid").read_text())).wait(30)
+        psutil.Process(int((tmp_path / "pid").read_text())).wait(300)
 
 
 def four_children_of_200_mebibytes() -> None:
@@ -177,8 +177,8 @@ def test_an_owner_ends_the_trials_of_its_own_and_no_others() -> None:
         other = threads.submit(run_limited, time.sleep, 1.0, seconds=60, memory=ROOM, processes=yours)
         threading.Timer(0.3, mine.end).start()
         with pytest.raises(CancelledError):
-            ended.result(20)
-        assert other.result(20).outcome is Outcome.success
+            ended.result(300)
+        assert other.result(300).outcome is Outcome.success
 
 
 def test_an_owner_that_has_ended_begins_no_trial() -> None:
@@ -248,29 +248,16 @@ def test_a_fork_server_that_somebody_has_killed_is_replaced() -> None:
     assert run_limited(os.getpid, seconds=60, memory=ROOM).outcome is Outcome.success
 
 
-PRINTING = """
-import os
-from ingest.running.limits import run_limited
-run_limited(os.system, "echo of a program; echo error >&2", seconds=60, memory=10**9)
-run_limited(print, "of a trial", seconds=60, memory=10**9)
-print("{}")
-"""
-
-
-def test_what_trials_print_goes_to_stderr() -> None:
-    done = subprocess.run([sys.executable, "-c", PRINTING], capture_output=True, text=True, check=True)
-    assert done.stdout == "{}\n"
-    assert done.stderr.splitlines() == ["of a program", "error", "of a trial"]
-
-
-def test_a_script_that_runs_trials_is_not_run_again_by_them(tmp_path: Path) -> None:
+def test_a_script_is_not_run_again_by_its_trials_and_what_they_print_goes_to_stderr(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text(
         "import os\n"
         "from ingest.running.limits import run_limited\n"
         "print('begun')\n"
-        "trial = run_limited(os.getppid, seconds=60, memory=10**9)\n"
+        "run_limited(os.system, 'echo of a program; echo error >&2', seconds=60, memory=10**9)\n"
+        "trial = run_limited(print, 'of a trial', seconds=60, memory=10**9)\n"
         "print(trial.outcome, trial.message, __file__)\n"
     )
-    result = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert result.stdout.splitlines() == ["begun", f"success None {script}"]
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["begun", f"success None {script}"]
+    assert done.stderr.splitlines() == ["of a program", "error", "of a trial"]

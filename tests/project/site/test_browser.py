@@ -49,7 +49,7 @@ def test_pages_fit_the_screen_and_fetch_nothing_elsewhere(address: str, browser:
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme=scheme)
             # The page is laid out anew some time after its size has changed.
-            page.wait_for_function(FITS, timeout=10_000)
+            page.wait_for_function(FITS, timeout=60_000)
         assert complaints == [], name
     page.close()
 
@@ -62,7 +62,7 @@ def test_the_search_finds_pages_that_are_read_from_the_disk(browser: Browser) ->
     page.on("request", lambda request: requests.append(request.url))
     page.goto((SITE / "explanation" / "papers.html").as_uri())
     page.fill("[data-md-component=search-query]", "warm start")
-    page.wait_for_selector(".md-search-result__item", timeout=10_000)
+    page.wait_for_selector(".md-search-result__item", timeout=60_000)
     assert "warm" in page.inner_text(".md-search-result__item").lower()
     assert {request.split(":")[0] for request in requests} <= {"file", "about", "data", "blob"}
     page.close()

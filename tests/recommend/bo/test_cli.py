@@ -90,7 +90,7 @@ def test_whatever_the_time_is_there_is_a_model_in_it(
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
     assert document["model"]["fitted"]
-    assert document["seconds"] < seconds + 30, "on a busy machine, too"
+    assert document["seconds"] < seconds + 300, "on a busy machine, too"
     assert bool(document["trials"]) == ("nothing was compared" not in " ".join(document["remarks"]))
     assert "The model" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -198,7 +198,7 @@ def test_a_search_whose_group_is_told_to_end_writes_its_model(csv: Path, world: 
     assert not re.search("Traceback|Error|Warning", err)
     assert (tmp_path / "m.skops").is_file()
     assert '"outcome": "crash"' not in (history / "history.jsonl").read_text()
-    assert not psutil.wait_procs(trials, timeout=60)[1]
+    assert not psutil.wait_procs(trials, timeout=300)[1]
 
 
 def test_what_a_search_found_is_printed_although_a_signal_comes_just_before(

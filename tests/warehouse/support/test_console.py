@@ -102,13 +102,11 @@ console.main(app)
 
 
 SHOWS = r"""
-import time
 from warehouse.support import console
 
-with console.progress(False) as show:
-    for name in ("a[/b].csv", "[red]x[/red]\x1b[31m.csv"):
+for name in ("a[/b].csv", "[red]x[/red]\x1b[31m.csv"):
+    with console.progress(False) as show:
         show(f"reading {name}")
-        time.sleep(0.3)
 """
 
 

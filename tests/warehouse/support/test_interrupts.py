@@ -18,13 +18,21 @@ def usual_handlers() -> Iterator[None]:
         yield
 
 
-def test_the_first_request_is_noted_and_a_later_one_ends() -> None:
+@pytest.fixture(autouse=True)
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, which stands still until a test sets it."""
+    seconds = [0.0]
+    monkeypatch.setattr("warehouse.support.interrupts.monotonic", lambda: seconds[0])
+    return seconds
+
+
+def test_the_first_request_is_noted_and_a_later_one_ends(now: list[float]) -> None:
     with noted_interrupts() as interrupts:
         assert not interrupts.noted
         for _ in range(3):  # which are one request: to the process, to its group, and by a batch system
             os.kill(os.getpid(), signal.SIGINT)
             assert interrupts.noted
-        time.sleep(SAME)
+        now[0] = SAME
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 

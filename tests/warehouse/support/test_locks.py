@@ -31,7 +31,7 @@ def test_a_writer_that_waits_says_for_whom_and_gives_up_in_one_line(
     with locked(folder):
         introduce(folder)
         with pytest.raises(
-            Failed, match=rf"^{us} is writing to {folder}: given up after 0 s; try again"
+            Failed, match=rf"^{us} is writing to {folder}: given up after \d s; try again"
         ) as given_up:
             Warehouse.open(folder).write(runs(name="second"), source="test")
     assert "\n" not in str(given_up.value)

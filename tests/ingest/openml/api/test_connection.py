@@ -83,7 +83,7 @@ def test_a_thread_that_waits_for_its_turn_can_be_stopped() -> None:
         waiting = pool.submit(connection.get, PATH, read_evaluations)  # its turn is in 1,000 seconds
         connection.stop()
         with pytest.raises(Failed, match="stopped"):
-            waiting.result(timeout=60)
+            waiting.result(timeout=300)
 
 
 def test_refusals_have_their_code(start: Open) -> None:
