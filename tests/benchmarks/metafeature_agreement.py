@@ -124,7 +124,12 @@ def compare_values(data: Path) -> dict[str, GroupAgreement]:
         dataset = load_dataset(path)
         names = [quality for group in EXACT_GROUPS for quality in GROUPS[group]]
         computed = compute_metafeatures(dataset, names).values
-        rules = list(_rules(dataset, path, names))
+        is_close = {
+            quality: math.isnan(published.loc[task, quality])
+            or _close(computed[quality], in_one_unit.loc[task, quality], 0.01)
+            for quality in names
+        }
+        rules = [] if all(is_close.values()) else list(_rules(dataset, path, names))  # which take long
         largest = max((dataset.features[name].max() for name in Prepared(dataset).numeric), default=math.inf)
         for group in EXACT_GROUPS:
             for quality in GROUPS[group]:
@@ -132,12 +137,10 @@ def compare_values(data: Path) -> dict[str, GroupAgreement]:
                 raw = published.loc[task, quality]
                 if math.isnan(raw):
                     continue  # not published
-                rule = (
-                    None
-                    if _close(ours, theirs, 0.01)
-                    else _explanation(quality, task, published, in_one_unit, rules, largest)
-                )
-                deviation = None if _close(ours, theirs, 0.01) else Deviation(name, quality, ours, raw, rule)
+                deviation = None
+                if not is_close[quality]:
+                    rule = _explanation(quality, task, published, in_one_unit, rules, largest)
+                    deviation = Deviation(name, quality, ours, raw, rule)
                 found[group].append((quality, ours, theirs, deviation))
     return {
         group: GroupAgreement(
@@ -302,14 +305,20 @@ def ignored_options(published: pd.DataFrame, learner: str) -> pd.Series:
 
 
 def landmarker_values(data: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(tasks, learner + score) by our definitions, and as an engine that ignores options would have it."""
+    """(tasks, learner + score) by our definitions, and of the tasks for which OpenML's engine ignored some
+    learner's options, as an engine that ignores options would have it."""
+    published = load_published(data).loc[list(TASKS)]
+    is_odd = pd.concat([ignored_options(published, learner) for learner in IGNORING_OPTIONS], axis=1).any(
+        axis=1
+    )
     defined, ignoring = {}, {}
     for task, name in TASKS.items():
         dataset = load_dataset(file_of(data, name))
         features = dataset.features.drop(columns=list(_OTHER_COLUMNS.get(name, ())))
         sample = Prepared(replace(dataset, features=features)).sample
         defined[task] = _flat(cross_validated(sample, LEARNERS))
-        ignoring[task] = _flat(cross_validated(sample, _WITHOUT_OPTIONS, fold_type=_UnlimitedFold))
+        if is_odd[task]:
+            ignoring[task] = _flat(cross_validated(sample, _WITHOUT_OPTIONS, fold_type=_UnlimitedFold))
     return pd.DataFrame(defined).T, pd.DataFrame(ignoring).T
 
 

@@ -135,7 +135,7 @@ DIFFICULT = {
     "identifiers": {"id": [f"k{i}" for i in range(N)], "row": np.arange(N)},
     "many categories": {"c": [f"v{i % 25}" for i in range(N)]},
     "truth values": {"b": np.arange(N) % 2 == 0},
-    "more columns than rows": {f"x{i}": RANDOM.normal(size=N) for i in range(200)},
+    "more columns than rows": {f"x{i}": RANDOM.normal(size=N) for i in range(80)},
     "mixed": {
         "x": RANDOM.normal(size=N),
         "c": np.resize(["a", "b", None], N),
