@@ -27,13 +27,17 @@ COLOURS = 64
 """Of a picture."""
 
 
-def executed(paths: Iterable[Path]) -> Iterator[NotebookNode]:
-    """The notebooks after their execution, in one process, which imports what several need once."""
+def executed(paths: Iterable[Path], setup: str = "") -> Iterator[NotebookNode]:
+    """The notebooks after their execution, in one process, which imports what several need once.
+
+    Args:
+        setup: code that runs before each of them.
+    """
     kernel = AsyncKernelManager()
     try:
         for path in paths:
             notebook = nbformat.read(path, as_version=4)
-            notebook.cells.insert(0, new_code_cell("%reset -f"))
+            notebook.cells.insert(0, new_code_cell(f"%reset -f\n{setup}"))
             folder = {"metadata": {"path": str(FOLDER.parent)}}
             NotebookClient(notebook, km=kernel, timeout=SECONDS, resources=folder).execute()
             del notebook.cells[0]
