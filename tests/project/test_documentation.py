@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ from recommend.cli import app as recommend
 from tests.project.documents import ROOT, documents
 from warehouse.cli import app as warehouse
 
-PROGRAMS = {
-    "ingest": ingest,
-    "metalearners": metalearners,
-    "recommend": recommend,
-    "tune": tune,
-    "warehouse": warehouse,
+PROGRAMS: dict[str, Any] = {
+    "ingest": get_command(ingest),
+    "metalearners": get_command(metalearners),
+    "recommend": get_command(recommend),
+    "tune": get_command(tune),
+    "warehouse": get_command(warehouse),
 }
 
 
@@ -51,7 +51,8 @@ def is_command(line: str) -> bool:
 
 
 def subcommands(program: str) -> Collection[str]:
-    return getattr(get_command(PROGRAMS[program]), "commands", {}).keys()
+    commands: Mapping[str, Any] = getattr(PROGRAMS[program], "commands", {})
+    return commands.keys()
 
 
 def test_documented_commands_are_understood() -> None:
@@ -59,7 +60,7 @@ def test_documented_commands_are_understood() -> None:
     refused = []
     for line in sorted(set(commands())):
         program, *arguments = shlex.split(line, comments=True)
-        command: Any = get_command(PROGRAMS[program])
+        command = PROGRAMS[program]
         if arguments[0] in subcommands(program):
             command = command.commands[arguments.pop(0)]
         try:

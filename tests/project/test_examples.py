@@ -62,7 +62,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_the_python_of_a_document_runs(document: str, code: str) -> None:
     for package in sorted(imported(code) & OPTIONAL):
         pytest.importorskip(package)
-    brief = re.sub(r"time_budget=\d+", "time_budget=1", code)
+    brief = re.sub(r"\btrials=\d+", "trials=2", re.sub(r"time_budget=\d+", "time_budget=1", code))
     exec(compile(brief, document, "exec"), {})
 
 

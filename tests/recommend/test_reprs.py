@@ -1,8 +1,10 @@
 """What results print at a prompt: a few lines with the names, the values, and what to call next."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ingest import load_dataset
@@ -32,20 +34,23 @@ def test_a_recommendation_says_what_it_ranked_and_what_to_call_next(small_world:
         assert len(repr(part)) < MOST
 
 
-@pytest.mark.parametrize("table", [numbers, prices])
+@pytest.mark.parametrize(
+    ("table", "world", "flow"),
+    [(numbers, "small_world", "decision_tree"), (prices, "world_of_numbers", "decision_tree_regressor")],
+)
 def test_a_search_says_what_its_model_is_and_what_to_call_next(
-    table: object, small_world: Path, world_of_numbers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: Callable[[int], pd.DataFrame],
+    world: str,
+    flow: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     say(monkeypatch, lambda _: 0.8)
-    rows, world = (numbers(300), small_world) if table is numbers else (prices(300), world_of_numbers)
-    dataset = load_dataset(rows, name="mine")
-    found = tune(
-        dataset,
-        Search(folds=3),
-        Budget(trials=4),
-        warehouse=Warehouse.open(world),
-        folder=tmp_path / "history",
-    )
+    warehouse = Warehouse.open(request.getfixturevalue(world))
+    search = Search(flows=(flow,), surrogate="gbqr", folds=3)
+    dataset = load_dataset(table(300), name="mine")
+    found = tune(dataset, search, Budget(trials=4), warehouse=warehouse, folder=tmp_path / "history")
     first, *members, last = repr(found).splitlines()
     said = re.fullmatch("SearchResult for mine: 4 trials in .*; (.*) to expect on new rows: (.*)", first)
     assert said is not None

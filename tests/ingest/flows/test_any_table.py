@@ -113,7 +113,7 @@ targets = st.sampled_from(
 
 @pytest.mark.parametrize("name", where_installed(flows_of(CLASSIFICATION)))
 @given(tables, classes)
-@settings(max_examples=6, deadline=None, derandomize=True)
+@settings(max_examples=4, deadline=None, derandomize=True)
 def test_a_table_that_is_read_is_fitted_and_predicted(name: str, frame: pd.DataFrame, y: np.ndarray) -> None:
     """With the exception that quadratic discriminant analysis says: a covariance needs rows that differ."""
     frame = frame.assign(x=ORDINARY + y)
@@ -138,7 +138,7 @@ def test_a_table_that_is_read_is_fitted_and_predicted(name: str, frame: pd.DataF
 
 @pytest.mark.parametrize("name", where_installed(flows_of(REGRESSION)))
 @given(tables, targets, st.sampled_from(TARGET_TRANSFORMATION.choices))
-@settings(max_examples=6, deadline=None, derandomize=True)
+@settings(max_examples=4, deadline=None, derandomize=True)
 def test_a_table_with_numbers_to_predict_is_fitted_and_predicted(
     name: str, frame: pd.DataFrame, y: np.ndarray, transformation: str
 ) -> None:

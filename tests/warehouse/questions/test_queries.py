@@ -212,7 +212,7 @@ VALUES = (
 )
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(VALUES, min_size=1, max_size=60))
 def test_hyperparameters_keep_value_and_type(warehouse: Warehouse, values: list[Any]) -> None:
     named = {f"p{n:02}": value for n, value in enumerate(values)}

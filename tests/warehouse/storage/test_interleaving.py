@@ -28,7 +28,7 @@ Rows = dict[str, float]
 """Name of a run -> its accuracy."""
 AT_MOST = 3
 """Processes at the same time."""
-EXAMPLES, STEPS = (3, 25) if settings.get_current_profile_name() == "same" else (700, 60)
+EXAMPLES, STEPS = (2, 25) if settings.get_current_profile_name() == "same" else (700, 60)
 OTHER = {"x": 0.1, "y": 0.2}
 """Content of the warehouse that is merged."""
 
