@@ -19,7 +19,7 @@ from tests.commands import Ended, Run
 if TYPE_CHECKING:
     import pandas as pd
     from distributed import Client
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Page
 
     from ingest.metafeatures import Metafeatures
     from ingest.reading.datasets import Dataset
@@ -37,6 +37,8 @@ settings.load_profile("same")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
+PATIENCE = 300_000
+"""Milliseconds that Chromium, or a Dask worker, may take."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -185,7 +187,9 @@ def dask_client() -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     with (
-        dask.config.set({"distributed.worker.daemon": False}),
+        dask.config.set(
+            {"distributed.worker.daemon": False, "distributed.comm.timeouts.connect": f"{PATIENCE} ms"}
+        ),
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
@@ -193,8 +197,8 @@ def dask_client() -> Iterator[Client]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, where it is installed."""
+def new_page() -> Iterator[Callable[..., Page]]:
+    """Opens a page of Chromium, where it is installed; on a busy machine it may take minutes."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium is installed here")
@@ -202,6 +206,12 @@ def browser() -> Iterator[Browser]:
 
     options = ["--no-sandbox", "--disable-background-networking", "--disable-sync"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=options)
-        yield browser
+        browser = playwright.chromium.launch(executable_path=chromium, args=options, timeout=PATIENCE)
+
+        def opened(**settings: Any) -> Page:
+            page = browser.new_page(**settings)
+            page.set_default_timeout(PATIENCE)
+            return page
+
+        yield opened
         browser.close()

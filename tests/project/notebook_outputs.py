@@ -22,7 +22,8 @@ from nbformat.v4 import new_code_cell
 from PIL import Image
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
-SECONDS = 600
+PATIENCE = {"timeout": 600, "startup_timeout": 600, "iopub_timeout": 600}
+"""Seconds that a cell, the kernel and what a cell prints may take: the machine may be busy."""
 COLOURS = 64
 """Of a picture."""
 
@@ -39,7 +40,7 @@ def executed(paths: Iterable[Path], setup: str = "") -> Iterator[NotebookNode]:
             notebook = nbformat.read(path, as_version=4)
             notebook.cells.insert(0, new_code_cell(f"%reset -f\n{setup}"))
             folder = {"metadata": {"path": str(FOLDER.parent)}}
-            NotebookClient(notebook, km=kernel, timeout=SECONDS, resources=folder).execute()
+            NotebookClient(notebook, km=kernel, resources=folder, **PATIENCE).execute()
             del notebook.cells[0]
             yield notebook
     finally:

@@ -2,14 +2,14 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Page
 
 from tests.project.documents import ROOT
 
@@ -36,8 +36,10 @@ def address() -> Iterator[str]:
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 
 
-def test_pages_fit_the_screen_and_fetch_nothing_elsewhere(address: str, browser: Browser) -> None:
-    page = browser.new_page()
+def test_pages_fit_the_screen_and_fetch_nothing_elsewhere(
+    address: str, new_page: Callable[..., Page]
+) -> None:
+    page = new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -49,20 +51,20 @@ def test_pages_fit_the_screen_and_fetch_nothing_elsewhere(address: str, browser:
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme=scheme)
             # The page is laid out anew some time after its size has changed.
-            page.wait_for_function(FITS, timeout=60_000)
+            page.wait_for_function(FITS)
         assert complaints == [], name
     page.close()
 
 
-def test_the_search_finds_pages_that_are_read_from_the_disk(browser: Browser) -> None:
+def test_the_search_finds_pages_that_are_read_from_the_disk(new_page: Callable[..., Page]) -> None:
     if not (SITE / "index.html").exists():
         pytest.skip("no site is built here: make docs")
-    page = browser.new_page()
+    page = new_page()
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto((SITE / "explanation" / "papers.html").as_uri())
     page.fill("[data-md-component=search-query]", "warm start")
-    page.wait_for_selector(".md-search-result__item", timeout=60_000)
+    page.wait_for_selector(".md-search-result__item")
     assert "warm" in page.inner_text(".md-search-result__item").lower()
     assert {request.split(":")[0] for request in requests} <= {"file", "about", "data", "blob"}
     page.close()

@@ -1,6 +1,7 @@
 """Pages in a real browser: nothing sticks out, nothing is complained about, nothing is fetched."""
 
 import io
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser
+from playwright.sync_api import Page
 
 from ingest.reading.datasets import load_dataset
 from recommend import recommend
@@ -66,9 +67,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", ["recommendation", "regression", "hostile", "search", "notebook"])
 def test_pages_fit_the_screen_without_errors(
-    browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: Any
+    new_page: Callable[..., Page], pages: dict[str, Path], name: str, width: int, scheme: Any
 ) -> None:
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     complaints: list[str] = []
     requested: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -85,8 +86,10 @@ def test_pages_fit_the_screen_without_errors(
 
 
 @pytest.mark.parametrize("name", ["recommendation", "regression", "search", "notebook"])
-def test_pages_are_short_and_full_on_a_phone(browser: Browser, pages: dict[str, Path], name: str) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 900})
+def test_pages_are_short_and_full_on_a_phone(
+    new_page: Callable[..., Page], pages: dict[str, Path], name: str
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 900})
     page.goto(pages[name].as_uri())
     assert page.evaluate("document.documentElement.scrollHeight") <= TALLEST
     assert blank_share(page.screenshot(full_page=True)) < MOST_BLANK
@@ -103,8 +106,8 @@ def blank_share(screenshot: bytes) -> float:
     return sum(height for height in bands if height > LINE) / len(pixels)
 
 
-def test_intervals_lie_within_their_axes(browser: Browser, pages: dict[str, Path]) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 900})
+def test_intervals_lie_within_their_axes(new_page: Callable[..., Page], pages: dict[str, Path]) -> None:
+    page = new_page(viewport={"width": 390, "height": 900})
     for name in ("recommendation", "regression"):
         page.goto(pages[name].as_uri())
         ends = page.evaluate(
@@ -118,8 +121,8 @@ def test_intervals_lie_within_their_axes(browser: Browser, pages: dict[str, Path
     page.close()
 
 
-def test_labels_of_charts_stay_within_them(browser: Browser, pages: dict[str, Path]) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 900})
+def test_labels_of_charts_stay_within_them(new_page: Callable[..., Page], pages: dict[str, Path]) -> None:
+    page = new_page(viewport={"width": 390, "height": 900})
     for path in pages.values():
         page.goto(path.as_uri())
         page.evaluate(OPEN_ALL)
