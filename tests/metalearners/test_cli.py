@@ -250,7 +250,7 @@ def test_the_latent_space_is_drawn(metalearners: Run, tmp_path: Path) -> None:
     assert file.stat().st_size > 5000
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["latent.png", "--dataset", "nowhere"], "no dataset 'nowhere' has runs"),
