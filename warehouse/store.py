@@ -36,6 +36,7 @@ from warehouse.support.errors import (
     one_line,
     raise_refusal,
     reason_of,
+    telling_refusals,
 )
 from warehouse.support.files import make_folder, put_in_place, unfinished_folder, write_bytes
 from warehouse.support.locks import LOCK, locked
@@ -77,6 +78,7 @@ class Warehouse:
         self._move_to(version)
 
     @classmethod
+    @telling_refusals()
     def open(cls, path: str | Path | None = None, *, version: int | None = None) -> Self:
         """The warehouse at `path`, at its newest version or at `version` (0 is the empty one).
 

@@ -132,8 +132,9 @@ def _head(
     what = flows[0].title if len(flows) == 1 else f"The average of {len(flows)} configurations ({listed})"
     target = plain(str(dataset.target.name))
     file = plain(Path(dataset.source).name) or plain(dataset.name)
-    boosters = ("lightgbm", "xgboost", "catboost")
-    packages = ["pandas", "scikit-learn", *(name for name in boosters if name in fitting.imports.values())]
+    modules = dict.fromkeys(fitting.imports.values())
+    libraries = [name for name in modules if name in ("lightgbm", "xgboost", "catboost")]
+    packages = ["pandas", "scikit-learn", *libraries]
     title = f"{what}, to predict {target!r} of {plain(dataset.name)!r}."
     facts = (
         f"{file}: {counted(len(dataset.features), 'rows')}, "

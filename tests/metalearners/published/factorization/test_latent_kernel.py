@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from metalearners.gp.kernels import Shape
-from metalearners.published.factorization.latent_kernel import (
-    LatentKernel,
-)
+from metalearners.published.factorization.latent_kernel import LatentKernel
+from metalearners.published.factorization.learner import FactorizationLearner
 from tests.cases import each
 from warehouse.support.errors import BadInput
 
@@ -33,4 +32,4 @@ def test_covariance_by_hand(shape: Shape, correlation: float) -> None:
 
 def test_an_unknown_kernel_is_refused() -> None:
     with pytest.raises(BadInput, match="rbf, matern"):
-        LatentKernel("linear", 1.0, GAMMA, 0.1)  # type: ignore[arg-type]
+        FactorizationLearner(kernel="linear")  # type: ignore[arg-type]
