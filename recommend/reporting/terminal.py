@@ -291,7 +291,7 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
 
 
 def _verification(found: Verification) -> list[str]:
-    """A line for each configuration that was tried, the best first."""
+    """A line for each configuration that was tried, the best first, and remarks (alone if none was)."""
     measure, measured = found.search.measure, target_words(found.search.dataset).measured
     rows, title = [], measure_title(measure)
     for one in found.configurations:
@@ -309,13 +309,12 @@ def _verification(found: Verification) -> list[str]:
         )
     header = ("tried", "recommended", title, "times", "took")
     ending = ", then interrupted" if found.search.interrupted else ""
-    return [
-        *console.wrapped_table(header, rows, "<>>>"),
-        "",
+    how = (
         f"Tried for {console.duration(found.search.seconds)}{ending}: {title} by {found.search.procedure}, "
-        "the mean where there are several.",
-        *found.search.remarks,
-    ]
+        "the mean where there are several."
+    )
+    tried = [*console.wrapped_table(header, rows, "<>>>"), "", how] if rows else []
+    return [*tried, *found.search.remarks]
 
 
 def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:

@@ -356,7 +356,8 @@ def _message(error: Exception) -> str:
 
 def _formatted(error: Exception) -> str:
     format_message = getattr(error, "format_message", None)
-    return format_message() if callable(format_message) else str(error)
+    text: str = format_message() if callable(format_message) else str(error)
+    return text.replace("Value error, ", "")  # pydantic's, before what a type of option says
 
 
 def _fail(message: str, code: int) -> None:
