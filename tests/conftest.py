@@ -56,11 +56,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first: a worker that began one last would keep the others waiting."""
-    items.sort(key=lambda item: item.path.name not in ("test_notebooks.py", "test_examples.py"))
-
-
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real OpenML runs and datasets, kept outside the repository."""
