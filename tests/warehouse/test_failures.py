@@ -27,6 +27,7 @@ from tests.warehouse.worlds import runs, Templates
 from warehouse.support.errors import Unwritable
 from warehouse.store import Warehouse
 warehouse = Warehouse.open(sys.argv[1])
+sys.dont_write_bytecode = True  # of which the disk would keep the beginning
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 try:
     warehouse.write(runs(name="second"), source="test")
