@@ -233,7 +233,7 @@ def _narrower_choice(own: Choice, chances: tuple[float, ...]) -> Choice:
 def _left(
     parent: str, values: tuple[Value, ...], narrowed: Mapping[str, Number | Choice]
 ) -> tuple[Value, ...]:
-    """Those of `values` within the narrowed range of the hyperparameter `parent`."""
+    """The values that lie in the narrowed range of the hyperparameter `parent`; none if it has none."""
     known = narrowed.get(parent)
     if isinstance(known, Choice):
         return tuple(value for value in values if any(same(value, choice) for choice in known.choices))

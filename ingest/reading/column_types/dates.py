@@ -38,7 +38,7 @@ class Dates:
     values: pd.Series
     """(n,) datetime64[us] beside the words; NaT for words that are not dates of the format."""
     format: str
-    """In the terms of pandas."""
+    """Their format: `ISO`, or a pattern as pandas takes it."""
     odd: tuple[str, ...]
     """Words that are not dates of the format."""
 
