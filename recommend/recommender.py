@@ -38,7 +38,7 @@ from warehouse.support.errors import BadOption, UnknownName
 from warehouse.support.parallel import one_thread
 
 if TYPE_CHECKING:
-    from recommend.bo.tuning.session import Progress
+    from recommend.bo.tuning.progress import Progress
     from recommend.verification import Verification
 
 

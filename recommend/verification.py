@@ -20,10 +20,10 @@ from ingest.keys import setup_of
 from ingest.running.limits import Outcome, start_server
 from ingest.running.resampling import Resampling
 from recommend.bo.tuning.deadline import Deadline
+from recommend.bo.tuning.progress import Progress
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.search import search_task
-from recommend.bo.tuning.session import Progress
 from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.tuning.setup import Firsts
 from recommend.bo.tuning.trials import Trial

@@ -37,9 +37,13 @@ class Deadline:
         assert self.began is not None
         return self.clock() - self.began
 
-    def left(self) -> float:
-        """Seconds until the end, 0 or more; without an end, more than any fit may take."""
-        return LONGEST_SECONDS if self.seconds is None else max(self.seconds - self.elapsed(), 0.0)
+    def left(self, kept: float = 0.0) -> float:
+        """Seconds until the end, 0 or more; without an end, more than any fit may take.
+
+        Args:
+            kept: seconds before the end that are kept for something else.
+        """
+        return LONGEST_SECONDS if self.seconds is None else max(self.seconds - self.elapsed() - kept, 0.0)
 
 
 def trial_limit(wanted: float | None, seconds: float | None) -> float:

@@ -99,6 +99,10 @@ class Splits:
         self._seed = seed
         self._known: dict[tuple[int, float], list[Split]] = {}
 
+    def rows_of(self, share: float = ALL_ROWS) -> int:
+        """Number of rows that each fit of a trial has."""
+        return round(share * self.resampling.sizes(len(self._dataset.features))[0])
+
     def of(self, repetition: int = 0, share: float = ALL_ROWS) -> Sequence[Split]:
         """Splits of a repetition, from 0; each has other folds.
 

@@ -24,10 +24,11 @@ from ingest.running.splitting import splits_of
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.fitting import Fit
 from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.progress import Progress, remarks_on
 from recommend.bo.tuning.proposals import OptimizerProposer, Proposer
 from recommend.bo.tuning.result import SearchResult
 from recommend.bo.tuning.running import Runner
-from recommend.bo.tuning.session import Progress, Session
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.settings import USUAL_SECONDS, Budget, Search, check, completed
 from recommend.bo.tuning.setup import Firsts, first_configurations, new_search, seconds_by_rows, task_of
 from recommend.ranking.candidates import Candidates, find_candidates
@@ -187,7 +188,7 @@ def _result(session: Session) -> SearchResult:
         seconds=session.deadline.elapsed(),
         folder=session.history.folder,
         interrupted=session.interrupted,
-        remarks=session.remarks(),
+        remarks=remarks_on(session),
         unfinished=session.history.unfinished(),
     )
 

@@ -2,42 +2,40 @@
 
 What is done next:
 
-    1. the configuration that is expected to be best is fitted on as many rows as are quick, so that there is
-       a model whenever the session ends; how long that took tells on how many rows it is fitted next. Where
-       it takes too long it is fitted on fewer, and where it fails others are. The others that the first model
-       averages follow at once where they are quick, else at the end
-    2. trials: those of a history that were begun and have no outcome, then what the optimizer proposes
+    1. the configuration with the best expectation is fitted on as many rows as are quick, so that there is a
+       model whenever the session ends (`recommend.bo.tuning.model_fits`). The other members of the first
+       model follow at once where they are quick, else at the end
+    2. trials: those that an interrupted session has begun, then the optimizer's proposals
     3. now and then a leading trial is evaluated again on other folds, since the best of many is partly luck
     4. whenever the session has lasted twice as long as before, the model is selected anew from the trials'
        predictions, and its members are fitted on all rows where that is quick
-    5. at the end the model is selected for the last time, and its members are fitted in the time that was
-       kept for it: on all rows, or on as many as there is time for
+    5. at the end the model is selected for the last time, and its members are fitted in the time kept for
+       that: on all rows, or on as many as there is time for
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ingest.reading.datasets import Dataset
-from ingest.reading.target.strata import strata_of
-from ingest.running.evaluation import TIMES, Evaluation
+from ingest.running.evaluation import Evaluation
 from ingest.running.limits import LimitedCall, Outcome
 from ingest.running.resampling import Resampling
-from ingest.running.scorer import scorer_of
-from metalearners.encoding.scores import oriented
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
-from recommend.bo.tuning.deadline import FIRST_SHARE, Deadline, trial_limit
+from recommend.bo.tuning.deadline import Deadline, trial_limit
 from recommend.bo.tuning.expected_seconds import ExpectedSeconds
-from recommend.bo.tuning.fitting import Fitted, Model, model_of
+from recommend.bo.tuning.fitting import Model, model_of
 from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.model_fits import ModelFits
+from recommend.bo.tuning.model_selection import ENDING, ModelSelector, Selection, first_selection
+from recommend.bo.tuning.progress import Progress, progress_of
 from recommend.bo.tuning.proposals import Proposed, Proposer
 from recommend.bo.tuning.resampling import (
     FEW_ROWS,
@@ -48,103 +46,34 @@ from recommend.bo.tuning.resampling import (
     least_rows,
 )
 from recommend.bo.tuning.running import Runner, Task
-from recommend.bo.tuning.selection import (
-    BLOCKS,
-    MOST_TRIALS,
-    Ballot,
-    estimate,
-    select_ensemble,
-    select_single,
-    votes_of,
-    voting_rows,
-)
+from recommend.bo.tuning.selection import BLOCKS
 from recommend.bo.tuning.settings import Budget, Search
 from recommend.bo.tuning.trials import Trial, ranked
-from recommend.explaining.target_words import target_words
-from recommend.ranking.averaging import weights_of
-from warehouse.support.arrays import Positions
-from warehouse.support.console import duration
 from warehouse.support.errors import Failed
 from warehouse.support.interrupts import noted_interrupts
-from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.measures import measure_title
 
 ROUNDS, UNUSED = 3, 0.1
-"""Most rounds of trials with a model after them, and the share of the time from which on there is another; a
-heuristic, as the next."""
+"""Most rounds of trials and final fits; another round begins only with more than this share of the time left.
+A heuristic, as the next."""
 KEPT = 0.4
-"""Largest share of the time that is kept for the last fits. The other members of the first average, which
-nearly always are among these, are fitted at once where they take no more."""
+"""Largest share of the time that is kept for the last fits."""
 ON_THE_WAY = 0.1
-"""Share of the time so far that fits on the way may take."""
-LEAST = 2.0
-"""Seconds that a fit on the way may take beyond what `LONGER` allows."""
-LONGER = 4.0
-"""Times as long as expected that a fit on the way may take."""
-LAST_RESORT = 20.0
-"""Seconds that the last and quickest configuration may take in any case, on the fewest rows, where all others
-failed: on a busy machine it takes long to begin, and a model late is better than none."""
-PROBE, SHORT = 0.02, 0.5
-"""Share of the time left that the very first fit is expected to take, or so many seconds; from it a session
-knows how fast this machine is on this dataset before a long fit begins."""
-SLOWER = 2.0
-"""Times as long as its share of the time that a fit of the first configuration may take."""
-STEP = 4
-"""Times as many rows that it may be fitted on next. With texts and many categories the time grows faster with
-the rows than on other datasets, and each fit tells how fast."""
-MARGIN = 1.2
-"""Times as long as expected for which the last fits have time."""
-ENDING = 0.5
-"""Seconds that it takes to select the last model and to end."""
-ASKED = 10
-"""Proposals after which there is no time for a trial."""
+"""Largest share of the elapsed time that fits after a selection may take."""
+MOST_PROPOSALS = 10
+"""Proposals in a row that do not fit into the time, after which no more are asked for."""
 FIRST_BY_MODEL = 3.0
-"""Times as long as the optimizer took to be made that its model's first proposal is expected to take."""
+"""Expected seconds of the first proposal by the optimizer's model, as a multiple of those of its creation."""
 MORE = 1.5
-"""Times as long as the one before that the last selection may take."""
+"""Expected seconds of the last selection, as a multiple of those of the one before."""
 LIKELY = 2
-"""Best trials that the next selection is likely to have as members."""
+"""Number of best trials that are likely members of the next selection."""
 LEADERS = 5
-"""Trials that are evaluated again."""
+"""Number of best trials that are evaluated again."""
 REPETITIONS = {True: 5, False: 2}
 """Whether rows are few -> most evaluations of a trial."""
 REPEAT_EVERY = 4
-"""Every which trial is a repetition."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a search."""
-
-    done: int
-    """Trials that have ended."""
-    failed: int
-    of: int | None
-    """Trials that are planned; None = as many as the time allows."""
-    seconds_left: float | None
-    best: str | None
-    """The best value so far and its algorithm, in words."""
-
-    def line(self) -> str:
-        """A line about a search that goes on."""
-        parts = [f"trial {self.done}" + ("" if self.of is None else f" of {self.of}")]
-        if self.failed:
-            parts.append(f"{self.failed} failed")
-        if self.best is not None:
-            parts.append(f"best {self.best}")
-        if self.seconds_left is not None:
-            parts.append(f"{duration(self.seconds_left)} left")
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What a model consists of."""
-
-    weights: dict[Configuration, float]
-    value: float | None = None
-    """Value of the measure on rows that the selection has not seen; None where it is unknown."""
+"""Number of trials between two repetitions."""
 
 
 @dataclass
@@ -159,7 +88,7 @@ class Session:
     firsts: Sequence[Configuration]
     """Configurations whose average is the first model, the best first."""
     fallbacks: Sequence[Configuration]
-    """Configurations to fit where none of these can be, the last one whatever time is left."""
+    """Configurations to fit if none of these can be, the last one whatever time is left."""
     fit_seconds: Callable[[Configuration, int], float]
     """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
     unknown."""
@@ -169,35 +98,28 @@ class Session:
     """Tasks that the runner can run at the same time."""
     wants_model: bool = True
     report: Callable[[Progress], None] = lambda _: None
-    fitted: dict[Configuration, Fitted] = field(default_factory=dict, init=False)
-    """Configuration -> its last fit."""
-    failed: dict[Configuration, str] = field(default_factory=dict, init=False)
-    """Configuration -> why a fit failed that fewer rows would not have helped."""
+    fits: ModelFits = field(init=False)
     selection: Selection = field(init=False)
     interrupted: bool = field(default=False, init=False)
-    _failure: str | None = field(default=None, init=False)
-    """Why it ended early; None where it did not, or was interrupted."""
+    failure: str | None = field(default=None, init=False)
+    """Why it ended early; None if it did not, or was interrupted."""
     _closing: bool = field(default=False, init=False)
-    """Whether the time no longer suffices for a new trial."""
-    _left_out: int = field(default=0, init=False)
-    """Members that the last selection had no time for."""
+    """Whether there is no time for another trial."""
     _since_repetition: int = field(default=0, init=False)
     _unrepeatable: set[int] = field(default_factory=set, init=False)
     _next_selection: float = field(default=0.0, init=False)
-    """Seconds from the beginning until the model is selected anew; 0 = not before the firsts are tried."""
+    """Elapsed seconds at which the model is selected anew; 0 = not before the firsts are tried."""
     _selecting: float = field(default=0.0, init=False)
     """Seconds that the last selection took."""
     _proposing: float = field(default=0.0, init=False)
-    """Seconds that the next proposal is expected to take."""
-    _wanted: dict[Configuration, int] = field(default_factory=dict, init=False)
-    """Configuration to fit before the next trial -> number of rows."""
+    """Expected seconds of the next proposal."""
     _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        first = self.firsts if self.search.ensemble else self.firsts[:1]
-        self._firsts = weights_of(first) if first else {}
-        self.selection = Selection(self._firsts)
-        self._times = ExpectedSeconds(self.fit_seconds, len(self.dataset.features), least_rows(self.dataset))
+        times = ExpectedSeconds(self.fit_seconds, len(self.dataset.features), least_rows(self.dataset))
+        candidates = [*self.firsts, *self.fallbacks]
+        self.fits = ModelFits(self.deadline, times, candidates, self.wants_model, self.jobs)
+        self.selection = first_selection(self.firsts, self.search)
         self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
@@ -206,7 +128,7 @@ class Session:
         if self.history.resampling is None:
 
             def seconds(rows: int) -> float:
-                return float(np.median([self._times.of_fit(one, rows) for one in self.firsts]))
+                return float(np.median([self.fits.times.of_fit(one, rows) for one in self.firsts]))
 
             chosen = choose_resampling(self.dataset, self.search.folds, seconds, self.deadline.seconds)
             self.history.settle({"folds": chosen.folds, "train_rows": chosen.train_rows})
@@ -215,15 +137,13 @@ class Session:
         return Splits(self.dataset, resampling, self.search.seed)
 
     @cached_property
-    def _rows(self) -> Positions:
-        """The rows that the model is selected on."""
-        strata = strata_of(self.dataset.target)
-        return voting_rows(self.splits.of(), int(strata.max()) + 1)
+    def _selector(self) -> ModelSelector:
+        return ModelSelector(self.dataset, self.search, self.firsts, self.splits, self.fits, self.deadline)
 
     # ---- the session ----------------------------------------------------------------------------------
 
     def run(self) -> Model | None:
-        """Run it to its end; returns the model, None where there is none.
+        """Run it to its end; returns the model, None if there is none.
 
         An interrupt ends what runs, and what is fitted by then is the model.
         """
@@ -238,12 +158,12 @@ class Session:
             except KeyboardInterrupt:
                 interrupts.noted = True
             except Failed as error:  # no process can be started
-                self._failure = str(error)
+                self.failure = str(error)
             self.interrupted = interrupts.noted
         return self.model
 
     def _round(self, ended: Callable[[], bool]) -> None:
-        """Trials until there is no more time for them, then the model."""
+        """Run trials until there is no more time for them, then select and fit the model."""
         self._closing = False
         self._work(self._next, ended)
         self._closing = True
@@ -258,60 +178,12 @@ class Session:
 
     @property
     def model(self) -> Model | None:
-        """What is selected, as far as it is fitted; else the first configuration that is."""
-        found = model_of(self.selection.weights, self.fitted)
-        return found or model_of(self._first_fitted, self.fitted)
-
-    @property
-    def _first_fitted(self) -> dict[Configuration, float]:
-        """The first configuration that was fitted, alone; empty before."""
-        return dict.fromkeys([*self.fitted][:1], 1.0)
-
-    def remarks(self) -> list[str]:
-        """What the strategy chose, what the time did not suffice for, and what failed, in sentences."""
-        said = [*self._choices()]
-        model = self.model
-        ended = self._failure or ("the search was interrupted" if self.interrupted else "the time was up")
-        if self._failure is not None:
-            said.append(f"The search ended early: {self._failure}.")
-        if self.wants_model and model is None:
-            reasons = "; ".join(dict.fromkeys(self.failed.values()))
-            said.append(f"No configuration could be fitted: {reasons or ended}.")
-        train_rows = self.splits.resampling.train_rows
-        if not any(trial.evaluations for trial in self.history.trials):
-            said.append(f"No trial ended, because {ended}: nothing was compared on the data.")
-        elif train_rows is not None:
-            on = f"{train_rows:,} rows"
-            if any(trial.share > ALL_ROWS for trial in self.history.trials):
-                on += " or more"
-            said.append(f"Trials were fitted on {on}, since there was no time for all rows.")
-        missing = [one for one in self.selection.weights if model is not None and one not in model.weights]
-        left_out = len(missing) + self._left_out
-        if model is not None and left_out:
-            said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted.")
-        fewer = [] if model is None else [rows for rows in model.rows.values() if rows < self._times.all_rows]
-        if fewer:
-            said.append(
-                f"{counted(len(fewer), 'members')} of the model had no time for all {self._times.all_rows:,}"
-                f" rows: fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
-            )
-        return said
-
-    def _choices(self) -> Iterator[str]:
-        """A sentence about how many trials a strategy other than the default has chosen."""
-        name = self.search.strategy
-        origins = [trial.origin for trial in self.history.trials if trial.evaluations]
-        if name == DEFAULT_STRATEGY or get_strategy(name).shares or not origins:
-            return
-        trials, others = counted(len(origins), "trials"), "starts, anchors and random ones"
-        if "model" in origins:
-            chosen, first = origins.count("model"), origins.index("model")
-            yield f"{name} chose {chosen} of {trials}, the first after {first} of the others: {others}."
-        else:
-            yield f"{name} chose none of the {trials}: they were {others}."
+        """The fitted members of the selection; if there are none, the first configuration that was fitted."""
+        fitted = self.fits.fitted
+        return model_of(self.selection.weights, fitted) or model_of(self.fits.first, fitted)
 
     def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
-        """Do what follows, until nothing does or somebody asks to end."""
+        """Run tasks until there is no next one or the session is told to end."""
         running = self._running
         may_begin = True
         try:
@@ -333,13 +205,13 @@ class Session:
                 if task.kind == "trial":
                     self.history.stop(task.number, "interrupted")
 
-    # ---- what is next ---------------------------------------------------------------------------------
+    # ---- the next task --------------------------------------------------------------------------------
 
     def _next(self) -> Task | None:
         fit = self._next_fit()
         if fit is not None:
             return fit
-        if self.fitted and self.deadline.elapsed() >= self._next_selection > 0:
+        if self.fits.fitted and self.deadline.elapsed() >= self._next_selection > 0:
             self._select()
             fit = self._next_fit()
             if fit is not None:
@@ -350,6 +222,9 @@ class Session:
             or self._next_repetition(at_once=self.budget.trials is None)
         )
 
+    def _next_fit(self) -> Task | None:
+        return self.fits.next(final=self._closing)
+
     def _next_trial(self) -> Task | None:
         if self._closing or self._seconds_for_trials() <= 0:
             return None
@@ -358,14 +233,15 @@ class Session:
             full = self.budget.trials is not None and len(self.history.trials) >= self.budget.trials
             trial = None if full else self._proposed()
         if trial is None:
-            self._closing = not self._of_kind("trial")  # for whose outcomes the proposer may wait
+            runs = any(task.kind == "trial" for task in self._running.values())
+            self._closing = not runs  # the proposer may wait for their outcomes
             return None
         self._since_repetition += 1
         return Task("trial", trial.configuration, self._seconds_for_trial(), trial.number)
 
     def _proposed(self) -> Trial | None:
-        """The next trial, begun; None where nothing is proposed that fits into the time."""
-        for _ in range(ASKED):
+        """The next trial, begun; None if no proposal fits into the time."""
+        for _ in range(MOST_PROPOSALS):
             if self._seconds_for_trials() <= self._proposing:
                 return None
             before = self.deadline.elapsed()
@@ -383,25 +259,28 @@ class Session:
         return None
 
     def _share(self, one: Proposed) -> float:
-        """The share of a trial's rows as it is proposed, or more where all trials have few and it is quick.
+        """The proposed share of a trial's rows, or more if all trials have few rows and this one is quick.
 
-        As many rows as the model may be fitted on in its time are what a configuration is to be judged by.
+        A configuration is judged on as many rows as the model may be fitted on in its time.
         """
         seconds, resampling = self.deadline.seconds, self.splits.resampling
         if one.share != ALL_ROWS or resampling.train_rows is None or seconds is None:
             return one.share
-        rows = self._times.rows_within(seconds / TRIALS / self._trial_fits, one.configuration) or 0
-        most, _ = replace(resampling, train_rows=None).sizes(self._times.all_rows)
-        return max(min(rows, most) / self._trial_rows, ALL_ROWS)
+        times = self.fits.times
+        rows = times.rows_within(seconds / TRIALS / fits_of_trial(resampling), one.configuration) or 0
+        most, _ = replace(resampling, train_rows=None).sizes(times.all_rows)
+        return max(min(rows, most) / self.splits.rows_of(), ALL_ROWS)
 
     def _fits_into(self, one: Proposed | Trial) -> bool:
-        """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
+        """Whether the trial is expected to end in time, and a fit on as many rows within the time left."""
         seconds = self._seconds_for_trial()
-        trial = self._times.of_fit(one.configuration, self._rows_of(one)) * self._trial_fits
-        return seconds > 0 and not trial > seconds and self._can_be_fitted(one.configuration)
+        fit = self.fits.times.of_fit(one.configuration, self.splits.rows_of(one.share))
+        if seconds <= 0 or fit * fits_of_trial(self.splits.resampling) > seconds:
+            return False
+        return self.fits.is_possible(one.configuration, self.splits.rows_of())
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
-        """Another evaluation of the leader that has the fewest.
+        """Another evaluation of the leader with the fewest.
 
         Args:
             at_once: whether there is nothing else to do.
@@ -426,43 +305,13 @@ class Session:
         self._unrepeatable.add(trial.number)  # until it has ended
         return Task("repetition", trial.configuration, seconds, trial.number)
 
-    def _next_fit(self) -> Task | None:
-        if self.wants_model and not self.fitted:
-            return None if self._of_kind("fit") else self._first_fit()
-        while self._wanted:
-            one = next(iter(self._wanted))
-            rows, left = self._wanted.pop(one), self.deadline.left()
-            limit = left
-            if not self._closing:
-                most = max(SLOWER * FIRST_SHARE * left, LEAST)
-                limit = min(left, most, LONGER * self._times.of_fits([one], rows) + LEAST)
-            if limit > 0:
-                return Task("fit", one, limit, rows=rows)
-        return None
-
-    def _first_fit(self) -> Task | None:
-        """A quick fit of the first configuration that has its share of the time left for one.
-
-        The last one has some seconds whatever time is left, and is fitted on the fewest rows.
-        """
-        possible = [one for one in dict.fromkeys([*self.firsts, *self.fallbacks]) if one not in self.failed]
-        left = self.deadline.left()
-        share = FIRST_SHARE * left
-        for one in possible[:-1]:
-            if share > 0 and self._times.rows_within(share, one):
-                quick = min(max(PROBE * left, SHORT), share)
-                rows = self._times.rows_within(quick, one) or self._times.fewest_rows
-                return Task("fit", one, SLOWER * share, rows=rows)
-        limit = max(SLOWER * share, LAST_RESORT)
-        return Task("fit", possible[-1], limit, rows=self._times.fewest_rows) if possible else None
-
     def _splits_of(self, task: Task) -> Sequence[Any]:
         if task.kind == "fit":
             return []
         trial = self.history.trial(task.number)
         return self.splits.of(len(trial.evaluations), trial.share)
 
-    # ---- what came of it ------------------------------------------------------------------------------
+    # ---- outcomes -------------------------------------------------------------------------------------
 
     def _ended(self, task: Task, outcome: Any) -> None:
         if task.kind == "fit":
@@ -473,30 +322,10 @@ class Session:
             self._trial_ended(task, outcome)
 
     def _fit_ended(self, task: Task, call: LimitedCall) -> None:
-        one, rows = task.configuration, task.rows
-        if call.outcome in (Outcome.success, Outcome.timeout):
-            self._times.note_pace(one, rows, call.seconds)
-        if call.outcome is Outcome.success:
-            self._times.note_fit(one, rows, call.seconds)
-            self.fitted[one] = Fitted(call.result, rows)
-            if [*self.fitted] == [one] and not self._closing:
-                self._want_more(one)
-        elif call.outcome is Outcome.timeout and rows > self._times.fewest_rows and self.deadline.left() > 0:
-            self._times.note_stopped(one, rows, call.seconds)
-        else:
-            self.failed[one] = call.message or str(call.outcome)
-
-    def _want_more(self, one: Configuration) -> None:
-        """Have the first model fitted on more rows, then the others of the average where all are quick.
-
-        It takes several steps where all rows are many times those of its fit.
-        """
-        left, before = self.deadline.left(), self._fitted_rows(one)
-        rows = self._times.rows_within(FIRST_SHARE * left, one, most=STEP * before) or 0
-        self._want({one: rows})
-        rest = [other for other in self.selection.weights if other not in self.failed]
-        if rows == self._times.all_rows and self._times.of_fits(rest) <= KEPT * left:
-            self._want(dict.fromkeys(rest, rows))
+        self.fits.note(task, call)
+        is_of_first = [*self.fits.fitted] == [task.configuration]
+        if call.outcome is Outcome.success and is_of_first and not self._closing:
+            self.fits.extend_first(self.selection.weights)
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
         cut_off = evaluation.outcome is Outcome.timeout and task.limit < self._limit
@@ -505,184 +334,52 @@ class Session:
             self._closing = True
             return
         trial = self.history.trial(task.number)
-        self.history.end(task.number, self._with_votes(task.number, evaluation))
+        self.history.end(task.number, self._selector.with_votes(trial, evaluation))
         if evaluation.outcome is Outcome.success:
-            rows = self._rows_of(trial)
-            self._times.note_pace(task.configuration, rows, evaluation.seconds, self._trial_fits)
+            rows, fits = self.splits.rows_of(trial.share), fits_of_trial(self.splits.resampling)
+            self.fits.times.note_pace(task.configuration, rows, evaluation.seconds, fits)
             self._note_trial(trial)
         if self._next_selection == 0.0 and len(self.history.trials) >= len(self.firsts):
             self._next_selection = self.deadline.elapsed()
-        self._report()
+        self.report(progress_of(self))
 
     def _repetition_ended(self, task: Task, evaluation: Evaluation) -> None:
         if evaluation.outcome is Outcome.success:
-            self.history.end(task.number, self._with_votes(task.number, evaluation))
+            trial = self.history.trial(task.number)
+            self.history.end(task.number, self._selector.with_votes(trial, evaluation))
             self._unrepeatable.discard(task.number)
 
-    def _with_votes(self, number: int, evaluation: Evaluation) -> Evaluation:
-        """The evaluation with its predictions of the rows that members are chosen on alone.
-
-        Trials on fewer rows have none: they are no members.
-        """
-        trial, votes = self.history.trial(number), None
-        if evaluation.predictions is not None and trial.counts:
-            votes = votes_of(evaluation.predictions, self.splits.of(len(trial.evaluations)), self._rows)
-        return replace(evaluation, predictions=votes)
-
-    def _report(self) -> None:
-        ended = [trial for trial in self.history.trials if trial.evaluations]
-        best = ranked(ended, self.search.measure)[:1]
-        self.report(
-            Progress(
-                done=len(ended),
-                failed=sum(trial.value(self.search.measure) is None for trial in ended),
-                of=self.budget.trials,
-                seconds_left=None if self.deadline.seconds is None else self.deadline.left(),
-                best=self._in_words(best[0]) if best else None,
-            )
-        )
-
-    def _in_words(self, trial: Trial) -> str:
-        """A trial's value and its algorithm."""
-        value = target_words(self.dataset).measured(trial.value(self.search.measure) or 0.0)
-        return f"{measure_title(self.search.measure)} {value} ({trial.configuration.algorithm})"
+    def _note_trial(self, trial: Trial) -> None:
+        """Take the time of the fits of a trial into account."""
+        evaluation = trial.evaluation
+        if evaluation is None or evaluation.outcome is not Outcome.success:
+            return
+        took = evaluation.measures.get("fit_seconds")
+        if took is not None:
+            rows = self.splits.rows_of(trial.share)
+            self.fits.times.note_fit_of_trial(trial.configuration, rows, took)
 
     # ---- the model ------------------------------------------------------------------------------------
 
     def _select(self, *, final: bool = False) -> None:
-        """Select the model anew, and have its members fitted where that is quick.
+        """Select the model anew, and request fits of its members where that is quick.
 
         Args:
-            final: whether this is the last time; then the value is estimated, and all are fitted.
+            final: whether this is the last selection; then its value is estimated, and all are fitted.
         """
         before = self.deadline.elapsed()
-        self.selection = self._selected(final=final)
+        trials, fits = self.history.trials, self.fits
+        self.selection = self._selector.select(trials, self.selection, final=final)
         elapsed = self.deadline.elapsed()
         self._selecting = elapsed - before
         self._next_selection = max(2 * elapsed, elapsed + 10 * self._selecting)
         if final:
-            self._want(self._planned(self.selection.weights, self._left_until(ENDING)))
+            left = self.deadline.left(ENDING)
+            fits.request(fits.plan(self.selection.weights, left, trials, self.splits))
             return
-        missing = [one for one in self.selection.weights if self._is_missing(one)]
-        if self._times.of_fits(missing) <= ON_THE_WAY * elapsed:
-            self._want(dict.fromkeys(missing, self._times.all_rows))
-
-    def _selected(self, *, final: bool) -> Selection:
-        measure = self.search.measure
-        self._left_out = 0
-        found = ranked(self.history.trials, measure)
-        if not found:
-            weights = self.selection.weights
-            planned = self._planned(weights, self._left_until(ENDING))
-            self._left_out = len(weights) - len(planned)
-            return Selection({one: weights[one] for one in planned} or self._first_fitted)
-        found = [trial for trial in found if self._can_be_fitted(trial.configuration)]
-        voters = [] if measure in TIMES else self._voters(found)
-        if found and not voters:  # predictions say nothing of a time, and those of some can't be averaged
-            return Selection({found[0].configuration: 1.0}, found[0].value(measure))
-        while voters:
-            ballot, select = self._vote(voters)
-            voted = {voters[number].configuration: weight for number, weight in select().items()}
-            weights = self._with_untried(voted)
-            planned = self._planned(weights, self._left_until(ENDING))
-            if len(planned) == len(weights):
-                score = estimate(ballot, select, self.deadline.left) if final and weights == voted else None
-                return Selection(weights, None if score is None else oriented(score, measure))
-            self._left_out += len(weights) - len(planned)
-            voters = [trial for trial in voters if trial.configuration in planned]
-        return Selection(self._first_fitted)
-
-    def _with_untried(self, voted: dict[Configuration, float]) -> dict[Configuration, float]:
-        """The selected weights, with the first members that are fitted and had no time for a trial.
-
-        What is expected of these stands as long as nothing was measured; each counts as much as all that was.
-        """
-        tried = {trial.configuration for trial in self.history.trials if trial.evaluations}
-        fitted = [one for one in self._firsts if self._fitted_rows(one) >= self._trial_rows]
-        untried = [one for one in fitted if one not in tried]
-        if untried and not self.search.ensemble:
-            return {untried[0]: 1.0}
-        scale = 1 / (1 + len(untried))
-        return {one: scale * weight for one, weight in voted.items()} | dict.fromkeys(untried, scale)
-
-    def _vote(self, voters: Sequence[Trial]) -> tuple[Ballot, Callable[..., dict[int, float]]]:
-        """What the trials predict, and a function that selects some of them, with weights, on given rows."""
-        scorer = scorer_of(self.dataset)
-        ballot = Ballot(
-            [trial.predictions for trial in voters if trial.predictions is not None],
-            scorer.outcomes(self.dataset.target)[self._rows],
-            scorer,
-            self.search.measure,
-        )
-        place = {trial.configuration: number for number, trial in enumerate(voters)}
-        start = [place[one] for one in self.firsts if one in place]
-
-        def select(rows: Positions | slice = slice(None)) -> dict[int, float]:
-            if self.search.ensemble:
-                left = partial(self._left_until, ENDING)
-                return select_ensemble(ballot, start, self.search.ensemble, rows, left)
-            scores = [ballot.score(one, rows) for one in ballot.predictions]
-            return {select_single(ballot, scores, start[0] if start else 0): 1.0}
-
-        return ballot, select
-
-    def _voters(self, found: Sequence[Trial]) -> list[Trial]:
-        """The trials that the model is selected from: the first ones, and the best that are as good as these.
-
-        Args:
-            found: the trials that succeeded, the best first.
-        """
-        usable = [trial for trial in found if trial.predictions is not None]
-        firsts = [trial for trial in usable if trial.configuration in self.firsts]
-        as_good = usable[: usable.index(firsts[-1])] if firsts else usable
-        return [*firsts, *(trial for trial in as_good if trial not in firsts)][
-            : max(MOST_TRIALS, len(firsts))
-        ]
-
-    def _planned(self, weights: Mapping[Configuration, float], seconds: float) -> dict[Configuration, int]:
-        """The members that are fitted or can be within these seconds, with the rows of each.
-
-        Those that are not fitted come first, then the heaviest, as long as there is time for more rows. One
-        that can't be fitted on as many rows as its trial is left out: nobody knows what it is worth then.
-        """
-        if not self.wants_model:
-            return dict.fromkeys(weights, self._times.all_rows)
-        tried = {trial.configuration: self._rows_of(trial) for trial in self.history.trials if trial.counts}
-        planned = {}
-        for one in sorted(weights, key=lambda one: (one in self.fitted, -weights[one])):
-            before = self._fitted_rows(one)
-            rows = self._times.rows_within(seconds / MARGIN, one) if self._is_missing(one) else None
-            if rows is not None and rows > before and rows >= tried.get(one, self._trial_rows):
-                planned[one] = rows
-                seconds -= MARGIN * self._times.of_fits([one], rows) / self.jobs
-            elif before:
-                planned[one] = before
-        return planned
-
-    def _can_be_fitted(self, one: Configuration) -> bool:
-        """Whether it is fitted, or is expected to be on as many rows as a trial within the time left."""
-        if not self.wants_model or one in self.fitted:
-            return True
-        return one not in self.failed and self._times.of_fits([one], self._trial_rows) <= self.deadline.left()
-
-    def _fitted_rows(self, one: Configuration) -> int:
-        """Number of rows that it is fitted on, 0 where it is not."""
-        return self.fitted[one].rows if one in self.fitted else 0
-
-    def _is_missing(self, one: Configuration) -> bool:
-        """Whether it is not fitted on all rows, and may be."""
-        return one not in self.failed and self._fitted_rows(one) < self._times.all_rows
-
-    def _want(self, rows: Mapping[Configuration, int]) -> None:
-        """Have configurations fitted on these numbers of rows before the next trial."""
-        running = {task.configuration for task in self._of_kind("fit")}
-        for one, wanted in rows.items():
-            if one not in running and wanted > self._fitted_rows(one):
-                self._wanted[one] = wanted
-
-    def _of_kind(self, kind: str) -> list[Task]:
-        """Tasks of a kind that run."""
-        return [task for task in self._running.values() if task.kind == kind]
+        missing = fits.missing(self.selection.weights)
+        if fits.times.of_fits(missing) <= ON_THE_WAY * elapsed:
+            fits.request(dict.fromkeys(missing, fits.times.all_rows))
 
     # ---- time -----------------------------------------------------------------------------------------
 
@@ -690,41 +387,15 @@ class Session:
         """Seconds left for trials, without those that the last fits need."""
         if self.deadline.seconds is None:
             return math.inf
-        likely = [trial.configuration for trial in ranked(self.history.trials, self.search.measure)[:LIKELY]]
+        trials = self.history.trials
+        likely = [trial.configuration for trial in ranked(trials, self.search.measure)[:LIKELY]]
         members = {**dict.fromkeys(likely, 0.0), **self.selection.weights} if self.wants_model else {}
-        planned = self._planned(members, min(self.deadline.left(), KEPT * self.deadline.seconds))
-        more = {one: rows for one, rows in planned.items() if rows > self._fitted_rows(one)}
-        fits = MARGIN * sum(self._times.of_fits([one], rows) for one, rows in more.items()) / self.jobs
+        most = min(self.deadline.left(), KEPT * self.deadline.seconds)
+        fits = self.fits.seconds_of(self.fits.plan(members, most, trials, self.splits))
         # The last selection has more trials to choose from than the one before, and is followed by its
         # estimate, a selection for each block.
-        return self._left_until(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
+        return self.deadline.left(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
 
     def _seconds_for_trial(self) -> float:
-        """Seconds that a trial may take that begins now."""
+        """Seconds that a trial may take if it begins now."""
         return min(self._limit, self._seconds_for_trials())
-
-    def _left_until(self, kept: float) -> float:
-        return max(self.deadline.left() - kept, 0.0)
-
-    @property
-    def _trial_rows(self) -> int:
-        """Number of rows that each fit of a trial has at least."""
-        return self.splits.resampling.sizes(self._times.all_rows)[0]
-
-    def _rows_of(self, trial: Proposed | Trial) -> int:
-        """Number of rows that each fit of this trial has."""
-        return round(trial.share * self._trial_rows)
-
-    @property
-    def _trial_fits(self) -> float:
-        return fits_of_trial(self.splits.resampling)
-
-    def _note_trial(self, trial: Trial) -> None:
-        """Take the time of the fits of a trial into account."""
-        evaluation = trial.evaluation
-        if evaluation is None or evaluation.outcome is not Outcome.success:
-            return
-        rows, one = self._rows_of(trial), trial.configuration
-        took = evaluation.measures.get("fit_seconds")
-        if took is not None:
-            self._times.note_fit_of_trial(one, rows, took)

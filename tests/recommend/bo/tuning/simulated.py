@@ -26,9 +26,10 @@ from recommend.bo.tuning import Budget, Search
 from recommend.bo.tuning.deadline import Deadline
 from recommend.bo.tuning.expected_seconds import STARTING
 from recommend.bo.tuning.history import TrialHistory
+from recommend.bo.tuning.progress import Progress, remarks_on
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.running import Task
-from recommend.bo.tuning.session import Progress, Session
+from recommend.bo.tuning.session import Session
 from recommend.bo.tuning.trials import Trial
 from recommend.ranking.fit_cost import PREDICTING
 from warehouse.support.arrays import Floats
@@ -170,6 +171,10 @@ class Simulation:
         """The numbers of the model's configurations, the heaviest first."""
         model = self.session.model
         return [] if model is None else [one.values["n"] for one in model.weights]
+
+    @property
+    def remarks(self) -> list[str]:
+        return remarks_on(self.session)
 
     @property
     def outcomes(self) -> list[Outcome | None]:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from ingest.running.limits import Outcome
 from ingest.running.resampling import Resampling
+from recommend.bo.tuning.model_fits import LEAST
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.resampling import choose_resampling
-from recommend.bo.tuning.session import LEAST
 from recommend.bo.tuning.trials import Trial
 from tests.commands import handled
 from tests.recommend.bo.tuning.searches import noisy
@@ -164,7 +164,7 @@ def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
     broken = [configuration(n, fails=True) for n in range(2)]
     done = run(Machine(PART), broken[:1], fallbacks=broken[1:], seconds=20.0)
     assert done.session.model is None
-    assert "No configuration could be fitted: ValueError: no." in done.session.remarks()
+    assert "No configuration could be fitted: ValueError: no." in done.remarks
     assert not done.progress  # what can't be fitted is not tried
 
 
@@ -186,7 +186,7 @@ def test_where_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_there_is
     assert done.session.model is not None
     fewest = min(done.session.model.rows.values())
     assert 2000 <= fewest < 8000
-    assert done.session.remarks()[-1].endswith(f"had no time for all 8,000 rows: fitted on {fewest:,}.")
+    assert done.remarks[-1].endswith(f"had no time for all 8,000 rows: fitted on {fewest:,}.")
     assert machine.now <= 60.0
 
 
@@ -229,7 +229,7 @@ def test_a_fit_that_takes_too_long_on_the_fewest_rows_gives_way_to_the_quickest(
 def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() -> None:
     done = run(Machine(PART), [FIRST, SECOND], fallbacks=[configuration(8, 0.2), QUICK], seconds=0.01)
     assert done.fitted == [9]
-    assert done.session.remarks() == [
+    assert done.remarks == [
         "No trial ended, because the time was up: nothing was compared on the data.",
         "2 members of the model had no time to be fitted.",
     ]
@@ -253,7 +253,7 @@ def test_no_model_is_fitted_where_none_is_wanted() -> None:
     done = run(machine, [FIRST, SECOND], seconds=20.0, wants_model=False)
     assert done.session.model is None
     assert machine.of("fit") == []
-    assert done.session.remarks() == []
+    assert done.remarks == []
 
 
 # ---- interrupts ----------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_a_search_that_can_start_no_process_any_more_ends_with_what_it_has() -> 
 
     done = run(Full(PART), [FIRST, SECOND], *OTHERS, seconds=60.0)
     assert done.session.model is not None
-    assert "The search ended early: no process can be started: too many." in done.session.remarks()
+    assert "The search ended early: no process can be started: too many." in done.remarks
 
 
 # ---- trials --------------------------------------------------------------------------------------
@@ -424,7 +424,7 @@ def test_where_trials_have_few_rows_a_quick_configuration_has_as_many_as_the_mod
     first, *others = [len(train) for ((train, _),) in machine.splits.values()]
     assert first == done.session.splits.resampling.train_rows
     assert {*others} == {5334}
-    assert "Trials were fitted on 666 rows or more, since" in done.session.remarks()[0]
+    assert "Trials were fitted on 666 rows or more, since" in done.remarks[0]
 
 
 def test_folds_that_are_asked_for_are_kept() -> None:
@@ -520,4 +520,4 @@ def test_a_strategy_says_how_many_trials_it_chose_and_from_when(starts: int, sai
 
     search = replace(SEARCH, strategy="mosaic")
     done = run(Machine(PART), [FIRST, SECOND], trials=5, search=search, proposer=Begins(OTHERS))
-    assert done.session.remarks()[0] == said
+    assert done.remarks[0] == said
