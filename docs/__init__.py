@@ -1,1 +1,1 @@
-"""The documentation site: its pages, and what is made of the code for them when it is built."""
+"""The documentation site: its pages, and the parts generated from the code when it is built."""

@@ -1,7 +1,7 @@
 """Markdown files of the repository as pages of the site, and links between them all.
 
-Files link to one another as they lie in the repository, so that links work there, too. On the site a link to
-a file that is no page, such as a module, is plain text.
+Files link to one another by their places in the repository, so that the links work there, too. On the site,
+a link to a file that isn't a page, such as a module, becomes plain text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Document:
     page: str
     """Path of the page on the site."""
     about: str
-    """What it is about, a sentence."""
+    """One-sentence summary."""
 
 
 DOCUMENTS: Mapping[str, Document] = {
@@ -33,16 +33,16 @@ DOCUMENTS: Mapping[str, Document] = {
         "how-to/other-tools.md", "Code to copy for Optuna, SMAC3, FLAML, Ray Tune and scikit-learn."
     ),
     "ingest/openml/README.md": Document(
-        "how-to/openml.md", "Bring runs of other people into your warehouse, over days if need be."
+        "how-to/openml.md", "Import other people's runs into your warehouse, over days if need be."
     ),
     "recommend/bo/README.md": Document(
-        "explanation/search.md", "What `tune` does, what it is made of, and which way to search wins when."
+        "explanation/search.md", "How `tune` works, its parts, and which search method wins when."
     ),
     "metalearners/README.md": Document(
         "explanation/meta-learners.md", "Models without some datasets, matrix factorization, and the thesis."
     ),
     "ingest/metafeatures/README.md": Document(
-        "explanation/metafeatures.md", "Rules, agreement with OpenML, what each group brings and costs."
+        "explanation/metafeatures.md", "Rules, agreement with OpenML, the benefit and cost of each group."
     ),
     "ingest/plans/README.md": Document(
         "explanation/starter.md", "Datasets, configurations, rows and families of the bundled starter."
@@ -50,13 +50,13 @@ DOCUMENTS: Mapping[str, Document] = {
     "recommend/papers.md": Document(
         "explanation/papers.md", "Each equation, algorithm, table and figure of five papers in the code."
     ),
-    "README.md": Document("project/readme.md", "What Headstart does, what comes out, and how good it is."),
+    "README.md": Document("project/readme.md", "What Headstart does, what it prints, and how good it is."),
     "CONTRIBUTING.md": Document(
         "project/contributing.md", "Architecture, words, guarantees, and how to add a part."
     ),
-    "CHANGELOG.md": Document("project/changelog.md", "What changed, and what it brought."),
+    "CHANGELOG.md": Document("project/changelog.md", "What changed, and its effect."),
 }
-"""File of the repository -> how it is shown."""
+"""Repository file -> its page."""
 
 _LINK = r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 _CODE = r"^(?P<fence>```|~~~).*?^(?P=fence)[ \t]*$|(?P<ticks>`+)(?!`)(?:(?!\n\n).)*?(?P=ticks)"
@@ -65,13 +65,13 @@ _LINK_OR_CODE = re.compile(f"{_CODE}|{_LINK}", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a Markdown text."""
+    """A link in a Markdown text."""
 
     text: str
     target: str
-    """Path from the file that has the link; empty where the link is to a place in the same file."""
+    """Path from the file that has the link; empty for a link within the file."""
     anchor: str
-    """What follows `#`; empty where nothing does."""
+    """The anchor after `#`; may be empty."""
     is_image: bool
     whole: str
 
@@ -82,16 +82,17 @@ class Link:
 
 
 def links(markdown: str) -> Iterator[Link]:
-    """The links of a text, without what stands in code."""
+    """The links in a text, except those in code."""
     for match in _LINK_OR_CODE.finditer(markdown):
         if match["target"] is not None:
             yield _link(match)
 
 
 def with_links_of_site(markdown: str, page: str) -> str:
-    """The Markdown of a page with its links as the site needs them.
+    """Rewrite the links of a page for the site.
 
     Args:
+        markdown: text of the page.
         page: its path on the site.
     """
     source = next((file for file, one in DOCUMENTS.items() if one.page == page), f"{PAGES}/{page}")
@@ -112,7 +113,7 @@ def with_links_of_site(markdown: str, page: str) -> str:
 
 
 def summary(markdown: str, page: str) -> tuple[str, str]:
-    """Title of a page, and what it is about: its `description`, or that of its document; may be empty."""
+    """Title and summary of a page; the summary is its `description` or its document's, and may be empty."""
     body, facts = get_data(markdown)
     heading, _, _ = body.lstrip().partition("\n")
     of_document = next((one.about for one in DOCUMENTS.values() if one.page == page), "")
@@ -126,12 +127,12 @@ def _link(match: re.Match[str]) -> Link:
 
 
 def _joined(source: str, target: str) -> str:
-    """Path in the repository of what a file links to."""
+    """Repository path of a link's target."""
     return os.path.normpath(PurePosixPath(source).parent / target)
 
 
 def _page_of(path: str) -> str | None:
-    """The place on the site of a file of the repository; None where it has none."""
+    """Path on the site of a repository file; None if it has no page."""
     if PurePosixPath(path).is_relative_to(PAGES):
         return str(PurePosixPath(path).relative_to(PAGES))
     return DOCUMENTS[path].page if path in DOCUMENTS else None

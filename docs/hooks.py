@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site.
+"""Functions that mkdocs calls while it builds the site.
 
 Markdown files of the packages become pages (`docs.documents`), lines `{{ part }}` become generated parts of
 the reference (`docs.reference`), and the first page of a section ends with a list of its pages.
@@ -22,7 +22,7 @@ SECTIONS = ("tutorials", "how-to", "reference", "explanation", "project")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the Markdown files that stand elsewhere in the repository."""
+    """Add the Markdown files that lie elsewhere in the repository."""
     for source, document in DOCUMENTS.items():
         files.append(File.generated(config, document.page, abs_src_path=str(ROOT / source)))
     return files
@@ -38,7 +38,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def _list_of_pages(section: Section, folder: PurePosixPath) -> str:
-    """An item for each page of a section: its title, and what it is about."""
+    """List the pages of a section with their titles and summaries."""
     items = []
     for child in section.children:
         if isinstance(child, Section):

@@ -48,7 +48,7 @@ def picture() -> str:
 
 @dataclass(frozen=True)
 class Contender:
-    """What was compared with the first recommendation, or with the best of the first three."""
+    """A competitor of the first recommendation, or of the best of the first three."""
 
     name: str
     better: int
@@ -58,7 +58,7 @@ class Contender:
 
 
 def contenders(page: str) -> list[tuple[str, list[Contender]]]:
-    """The two tables of whole tables: heading, and a row for each contender, in the order of the page."""
+    """Read the two comparisons on whole tables: heading, and a row for each contender, in the page's order."""
     section = page.split("## On whole tables")[1].split("\n## ")[0]
     found: list[tuple[str, list[Contender]]] = []
     for line in section.splitlines():
@@ -114,7 +114,7 @@ def gains(groups: Sequence[tuple[str, Sequence[Contender]]]) -> str:
 
 
 def legend(x: float, y: float) -> list[str]:
-    """Three colours and what they mean."""
+    """Three colours with their meanings."""
     parts = []
     for kind, words, wide in (
         ("better", "better than", 110),
@@ -134,13 +134,13 @@ def text(x: float, y: float, words: str, kind: str = "") -> str:
 
 
 def svg(width: int, height: int, label: str, parts: Sequence[str]) -> str:
-    """A whole picture, with a label for those who can't see it."""
+    """A complete picture, with a label for screen readers."""
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(label)}">',
         STYLE,
     ]
-    # A page of its own: a reader's page may be dark where the system is light, and the other way round.
+    # Its own background: the surrounding page may be dark while the system is light, or vice versa.
     page = f'  <rect class="page" width="{width}" height="{height}" rx="8"/>'
     return "\n".join([*lines, page, *(f"  {part}" for part in parts), "</svg>", ""])
 

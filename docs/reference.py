@@ -1,7 +1,7 @@
-"""Parts of the reference that are generated.
+"""Generated parts of the reference.
 
-A line `{{ NAME }}` or `{{ NAME ARGUMENT }}` of a page becomes what the function of this name in `PARTS`
-returns. Commands are documented by Typer, and Python by mkdocstrings; the rest are tables of registries.
+A line `{{ NAME }}` or `{{ NAME ARGUMENT }}` of a page is replaced by the result of the function with this name
+in `PARTS`. Commands are documented by Typer, and Python by mkdocstrings; the rest are tables of registries.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ PROGRAMS: Mapping[str, str] = {
 }
 """Program -> module of its command line."""
 PACKAGES = ("recommend", "ingest", "warehouse", "metalearners", "metalearners.evaluation")
-"""Packages in the order in which they are shown; a name that two of them export is shown under the first."""
+"""Packages in display order; a name that two of them export is shown under the first."""
 
 _MARKER = re.compile(r"^\{\{ (?P<name>[\w-]+)(?: (?P<argument>\S+))? \}\}$", re.MULTILINE)
 
 
 def expanded(markdown: str) -> str:
-    """A page with its generated parts.
+    """Insert the generated parts into a page.
 
     Raises:
         KeyError: `PARTS` lacks a name.
@@ -53,7 +53,7 @@ def expanded(markdown: str) -> str:
 
 
 def program(name: str) -> Any:
-    """The command of a program, whose subcommands are its `commands`."""
+    """The command of a program; its `commands` are the subcommands."""
     return get_command(import_module(PROGRAMS[name]).app)
 
 
@@ -66,25 +66,25 @@ def command(name: str) -> str:
 
 
 def api(package: str) -> str:
-    """Blocks of mkdocstrings for the functions and classes that a package exports."""
+    """mkdocstrings blocks for the functions and classes that a package exports."""
     before = {address for other in PACKAGES[: PACKAGES.index(package)] for address in addresses(other)}
     return "\n\n".join(f"::: {address}" for address in addresses(package) if address not in before)
 
 
 def addresses(package: str) -> list[str]:
-    """Where the exported functions and classes of a package are defined."""
+    """Full names of the functions and classes that a package exports."""
     module = import_module(package)
     found = [getattr(module, name) for name in module.__all__]
     return [f"{one.__module__}.{one.__qualname__}" for one in found if hasattr(one, "__qualname__")]
 
 
 def docstring(address: str) -> str:
-    """A block of mkdocstrings with the docstring of a module, function or class alone."""
+    """A mkdocstrings block with only the docstring of a module, function or class."""
     return f"::: {address}\n    options: {{members: false, show_root_heading: false, show_signature: false}}"
 
 
 def settings(address: str) -> str:
-    """A block of mkdocstrings with the fields of a dataclass."""
+    """A mkdocstrings block with the fields of a dataclass."""
     module, _, name = address.rpartition(".")
     names = [field.name for field in fields(getattr(import_module(module), name))]
     return (
@@ -101,7 +101,7 @@ def learners() -> str:
 
 
 def schema(name: str) -> str:
-    """The keys of a document, by `recommend/NAME.schema.json`."""
+    """The keys of a document, from `recommend/NAME.schema.json`."""
     text = Path(recommend.__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8")
     return table(["key", "type", "meaning"], _keys(json.loads(text), ""))
 
@@ -137,7 +137,7 @@ def tables() -> str:
 
 
 def measures() -> str:
-    """The measures whose definition is known."""
+    """The measures with a known definition."""
     rows = [
         (
             code(own.name),
@@ -152,7 +152,7 @@ def measures() -> str:
 
 
 def metafeatures() -> str:
-    """The meta-features, and the names of selections of them."""
+    """The meta-features, and their named selections."""
     chosen = [
         (code(name), codes(names[:3]) + f" and {len(names) - 3} more") for name, names in SELECTIONS.items()
     ]
@@ -173,7 +173,7 @@ def metafeatures() -> str:
 
 
 def flows() -> str:
-    """The flows that are built here, with their hyperparameters."""
+    """The flows that Headstart builds, with their hyperparameters."""
     parts = []
     for own in FLOWS.values():
         facts = [f"Name: {code(own.name)}. Key in the warehouse: {code(own.id)}."]
@@ -232,14 +232,14 @@ def _hyperparameter(own: Number | Choice) -> tuple[str, str, str, str]:
 
 
 def search(kind: str) -> str:
-    """The names of a part of a search with their summaries."""
+    """Names and summaries of one kind of a search's parts, such as surrogates."""
     return table(
         ["name", "what it is"], ((code(name), plain(own)) for name, own in summaries()[kind].items())
     )
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown; cells are Markdown of one line."""
+    """A Markdown table; each cell is one line of Markdown."""
     lines = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *lines])
 
@@ -276,4 +276,4 @@ PARTS: Mapping[str, Callable[..., str]] = {
     "decisions": decisions,
     "search": search,
 }
-"""Name -> function of one argument or none that returns Markdown."""
+"""Name -> function of at most one argument that returns Markdown."""

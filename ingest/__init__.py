@@ -1,11 +1,11 @@
-"""Datasets, flows, meta-features, and runs from OpenML, from files and of our own.
+"""Datasets, flows, meta-features, and runs from OpenML, from files and from own experiments.
 
     `load_dataset`: read a file, `openml:ID` or a data frame as a `Dataset`.
     `Dataset`: features with their roles, and the target.
     `compute_metafeatures`: describe a dataset by numbers.
     `FLOWS`, `flows_of`, `get_flow`: the algorithms that Headstart builds, with their search spaces.
     `setup_of`: key of a configuration in the warehouse.
-    `read_plan`, `run_experiments`: which configurations to run on which datasets, and running them.
+    `read_plan`, `run_experiments`: choose configurations and datasets, and run them.
 
 Example:
     >>> from ingest import compute_metafeatures, load_dataset

@@ -1,4 +1,4 @@
-"""The command `ingest`, which is `python -m ingest`, too."""
+"""The command `ingest`, also available as `python -m ingest`."""
 
 from functools import partial
 

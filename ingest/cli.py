@@ -1,4 +1,4 @@
-"""`ingest`: runs and meta-features into the warehouse."""
+"""`ingest`: load runs and meta-features into the warehouse."""
 
 import itertools
 import json
@@ -99,7 +99,7 @@ def file(
 
 
 def _about_flows(warehouse: "Warehouse", read: "RunFile") -> Iterator[str]:
-    """Lines about the use of the flows that Headstart does not build."""
+    """Say how the flows that Headstart does not build can be used."""
     types = [TASK_TYPES[name] for name in sorted({*read.tasks.values()}) if name in TASK_TYPES]
     if len(read.of_others) > 1:
         flows = counted(len(read.flows), "flows")
@@ -117,7 +117,7 @@ def _about_flows(warehouse: "Warehouse", read: "RunFile") -> Iterator[str]:
 def _about_space(
     warehouse: "Warehouse", flow: str, task_type: TaskType, *, is_declared: bool
 ) -> Iterator[str]:
-    """Lines about the space of a flow that Headstart does not build, and the flow's use."""
+    """Say how a flow that Headstart does not build can be used, and describe its space."""
     from warehouse.vocabulary.searched_flow import OTHER
 
     name = flow.removeprefix(OTHER)
@@ -153,11 +153,11 @@ def space(
     warehouse: WarehouseOption = None,
     output: JsonOption = "table",
 ) -> None:
-    """Declare the search space of a flow whose runs are known: ranges, log scales, choices, conditions.
+    """Declare the search space of a flow with runs in the warehouse: ranges, log scales, choices, conditions.
 
-    Of the flows that Headstart builds this is known. Of others it is guessed from the runs unless it is
-    declared, in a file of JSON or TOML, or with `to_json` of ConfigSpace; hyperparameters have the names that
-    the warehouse has.
+    Headstart knows the spaces of the flows that it builds. It infers other spaces from the runs unless they are
+    declared: in a JSON or TOML file, or in the output of ConfigSpace's `to_json`. Hyperparameters have the same
+    names as in the warehouse.
 
     Example: ingest space svm.json --flow 8353 --warehouse runs/
     """
@@ -190,7 +190,7 @@ class DesignOptions:
         ),
     ] = None
     flows: Annotated[
-        str, typer.Option(help="Flows, separated by commas, or `all`; of each those that fit the target.")
+        str, typer.Option(help="Comma-separated flows, or `all`; each dataset gets those that fit its target.")
     ] = "all"
     configurations: Annotated[
         int, typer.Option(min=0, help="Number of configurations of each flow, besides its default.")
@@ -250,9 +250,9 @@ class MachineOptions:
 def experiments(design: DesignOptions, machines: MachineOptions) -> None:
     """Run the same configurations on every dataset.
 
-    They are a scrambled Sobol design over each flow's space and its default, or what a plan says (see
-    ingest/plans/starter.toml). Results are stored as they come; started again, the command goes on where
-    it was.
+    The configurations are each flow's default and a scrambled Sobol design over its space, or those of a plan
+    (see ingest/plans/starter.toml). Results are stored as they come in; the same command continues where it was
+    stopped.
 
     Examples:
 
@@ -291,10 +291,10 @@ def sketches(
     wait: WaitOption = None,  # noqa: ARG001 (its callback has done it)
     quiet: QuietOption = False,
 ) -> None:
-    """Sketch datasets that a warehouse has runs on, so that near copies of them are recognized.
+    """Sketch the datasets of a warehouse's runs, so that near copies of them are recognized.
 
-    Whatever stores runs of our own sketches their datasets, too. This is for a warehouse that an earlier
-    version made. Models stay as they are.
+    Only a warehouse made by an earlier version needs this: now all commands that store own runs sketch their
+    datasets. Models stay as they are.
 
     Example: ingest sketches --plan ingest/plans/starter.toml --warehouse DIR
     """
@@ -375,10 +375,10 @@ def metafeatures(
     chosen: MetafeatureOptions,
     reading: Reading,
 ) -> None:
-    """Print a dataset's meta-features, under OpenML's names, and what they mean.
+    """Print a dataset's meta-features with OpenML's names and definitions.
 
-    Those that don't exist for the dataset are missing, with the reason. Sizes, classes and moments are
-    exact; the other groups look at a stratified sample where the dataset is large, and say so.
+    Those that don't exist for the dataset are shown as missing, with the reason. Sizes, classes and moments are
+    exact; on a large dataset the other groups use a stratified sample, and say so.
 
     Examples:
 

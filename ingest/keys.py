@@ -8,7 +8,7 @@ from warehouse.vocabulary.configuration import Configuration
 
 
 def digest(*parts: str) -> str:
-    """16 hexadecimal digits that stand for these texts."""
+    """Hash texts to 16 hexadecimal digits."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -23,7 +23,7 @@ def setup_key(flow: str, values: str) -> str:
 
 
 def setup_of(configuration: Configuration) -> str:
-    """Key in the warehouse of a configuration of a flow of ours, or of others as `ingest file` has it."""
+    """Warehouse key of a configuration of Headstart's flows, or of others loaded by `ingest file`."""
     values = json.dumps(dict(configuration.values), sort_keys=True)
     flow = find_flow(configuration.algorithm)
     return setup_key(configuration.algorithm if flow is None else flow.id, values)

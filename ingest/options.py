@@ -1,4 +1,4 @@
-"""Options of commands that read a dataset, for where detection is wrong: its task, the format of a text."""
+"""Options of commands that read a dataset, in case detection is wrong: task type and text format."""
 
 from __future__ import annotations
 

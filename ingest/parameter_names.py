@@ -1,4 +1,4 @@
-"""The warehouse's names of hyperparameters, and the parameters that are none, from the names of OpenML."""
+"""From OpenML's parameter names: which are hyperparameters, and their names in the warehouse."""
 
 import re
 
@@ -27,7 +27,7 @@ switches subtree raising off, that of LibSVM and LibLINEAR chooses the kind of m
 def plain_parameter_name(raw: str) -> str:
     """Name of a hyperparameter without the pipeline steps and versions that OpenML puts in front.
 
-    The imputer's strategy is called `imputation`, which says what it is the strategy of.
+    The imputer's strategy is called `imputation`, since `strategy` alone says nothing.
 
     >>> plain_parameter_name("randomforestclassifier__max_features")
     'max_features'

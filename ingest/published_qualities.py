@@ -18,7 +18,7 @@ Qualities = Mapping[str, Mapping[str, float | None]]
 
 
 def read_qualities(path: Path, tasks: Collection[str]) -> Qualities:
-    """Qualities of these tasks: a JSON object {task id: {quality: value}}, or a table with a row a task.
+    """Read qualities of tasks from a JSON object {task id: {quality: value}} or a table with a row per task.
 
     Raises:
         BadInput: the file is neither, a quality is not a number, or a table has two rows of one task.

@@ -59,7 +59,7 @@ class RunFile:
     qualities: Mapping[str, Mapping[str, float | None]]
     """Task -> published quality -> value."""
     space: SearchedFlow | None
-    """The flow as declared; None if its space is inferred from its runs, or it is ours."""
+    """The declared flow; None if its space is inferred from its runs, or Headstart builds it."""
 
     @property
     def of_others(self) -> list[str]:
@@ -93,14 +93,13 @@ def read_run_file(
 
     A flow is given as "6969", "openml:6969", "random_forest", or any other name. Columns are `task_id`,
     measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in the first comment may
-    list them as `col_measures` and `col_parameters`. A measure may have one of its other names, such as
-    `rmse`; `neg_` says that its sign is turned. Numbers whose name sounds like an unknown measure are refused
-    unless the comment lists them. Rows without a value of any measure are left out; an empty cell of a
-    hyperparameter means that the run does not set it. Frames that OpenML's clients made of evaluations and
-    setups, ASlib's tables of runs, and those of search tools are read as they are (`ingest.run_columns`). A
-    table without tasks may name datasets of OpenML, as `data_id`. The column `task_type` says which tasks are
-    classification and which regression, by OpenML's names or numbers; without it, a table with measures of
-    regression and none of classification is of regression tasks.
+    list them as `col_measures` and `col_parameters`. A measure may have an alias, such as `rmse`; `neg_` marks a
+    flipped sign. Numbers whose name sounds like an unknown measure are refused unless the comment lists them.
+    Rows without a value of any measure are left out; an empty cell of a hyperparameter means that the run does
+    not set it. Frames of evaluations and setups from OpenML's clients, ASlib's tables of runs, and tables of
+    search tools are read, too (`ingest.run_columns`). Without tasks, a table may name OpenML datasets in
+    `data_id`. The column `task_type` has OpenML's names or numbers of task types; without it, a table that has
+    only measures of regression is of regression tasks.
 
     Args:
         flow: the flow of all rows; None if `flow_column` names it.
@@ -168,7 +167,7 @@ def flow_key(flow: str) -> str:
     """Key in the warehouse of a flow given as OpenML id, key or name.
 
     Raises:
-        BadInput: it is no sensible name, or nearly one of ours.
+        BadInput: the name is not valid, or almost one of Headstart's.
     """
     if re.fullmatch(r"(openml:)?[0-9]{1,18}", flow):
         return f"openml:{int(flow.removeprefix('openml:'))}"
@@ -188,10 +187,10 @@ def flow_key(flow: str) -> str:
 
 
 def _flows_in(table: TypedTable, column: str) -> tuple[TypedTable, np.ndarray]:
-    """The table without the column that names flows, and the key of each row's flow, (rows,).
+    """Split off the column that names flows: the other columns, and (rows,) keys of flows.
 
     Raises:
-        BadInput: there is no such column, a cell is empty, or a flow's name is not sensible.
+        BadInput: there is no such column, a cell is empty, or a flow's name is not valid.
     """
     names = table.columns.get(column)
     if names is None:
@@ -249,7 +248,7 @@ def _check_flow(metadata: Mapping[str, Any], flow: str) -> None:
 
 
 def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
-    """Task -> name of its type, by the column `task_type` or else by the measures."""
+    """Task -> name of its type, from the column `task_type` or else from the measures."""
     column = table.columns.get("task_type")
     if column is None:
         measures = {*measure_names(table).values()}
@@ -271,7 +270,7 @@ def _setup_ids(flows: np.ndarray, parameters: Mapping[str, TypedColumn]) -> pa.A
         pc.binary_join_element_wise(json.dumps(name), _json_texts(parameters[name]), ": ")
         for name in sorted(parameters)
     ]
-    # The first one is never null: Arrow leaves out rows in which all are.
+    # The first part is never null: Arrow leaves out rows with only nulls.
     joined = pc.binary_join_element_wise(pa.repeat("", len(flows)), *members, ", ", null_handling="skip")
     values = (text.removeprefix(", ") for text in joined.to_pylist())
     keys = [setup_key(flow, "{" + text + "}") for flow, text in zip(flows, values, strict=True)]
@@ -336,7 +335,7 @@ def _json_texts(column: TypedColumn) -> pa.Array:
 
 
 def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]:
-    """Dataset of each task: the one that the warehouse or the task names, else a stand-in."""
+    """Dataset of each task: named by the warehouse or the task, or else a placeholder."""
     known = warehouse.sql(
         "SELECT task, dataset FROM tasks WHERE list_contains($tasks, task)", {"tasks": tasks}
     )
@@ -345,14 +344,14 @@ def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]
 
 
 def _stand_in(task: str) -> str:
-    """Key of the dataset of a task, where the task's name is all that is known."""
+    """Key of a placeholder for the dataset of a task of which only the name is known."""
     return task.replace("openml:", "openml-task:").replace(OF_DATASET, "openml:")
 
 
 def _new_tasks(
     warehouse: Warehouse, datasets: Mapping[str, str], task_types: Mapping[str, str]
 ) -> dict[str, pd.DataFrame]:
-    """Rows for tasks, and stand-ins for their datasets, of which the id and the task type are known."""
+    """Rows for new tasks and for placeholders of their datasets: only id and task type are known."""
     known = set(warehouse.sql("SELECT task FROM tasks")["task"])
     new = {task: dataset for task, dataset in datasets.items() if task not in known}
     described = set(warehouse.sql("SELECT dataset FROM datasets")["dataset"])
@@ -387,7 +386,7 @@ def _new_flows(warehouse: Warehouse, keys: Iterable[str]) -> dict[str, pd.DataFr
 
 
 def _known_scales(keys: Iterable[str], parameters: Collection[str]) -> pd.DataFrame:
-    """Rows of the table scales for those of `parameters` that flows of ours declare."""
+    """Rows of the table of scales for those of `parameters` that Headstart's flows declare."""
     ours = {key: flow for key in keys if (flow := find_flow(key)) is not None}
     return scale_rows({
         key: {name: scale for name, scale in flow.scales.items() if name in parameters}

@@ -1,4 +1,4 @@
-"""Search spaces of flows that we do not build: declared in a file of ours, or in the JSON of ConfigSpace."""
+"""Declared search spaces of flows that Headstart does not build."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ WHERE s.flow = $flow AND h.tunable IS DISTINCT FROM false ORDER BY h.setup, h.pa
 
 
 def ingest_space(warehouse: Warehouse, path: str | Path, flow: str) -> Commit:
-    """Write the search space of a flow to the warehouse, and on which scale each of its numbers is compared.
+    """Write the declared search space of a flow to the warehouse, and the scales of its numbers.
 
-    A space that lacks hyperparameters of the runs only says how the numbers that it has compare.
+    Of a space that lacks hyperparameters of the runs only the scales are written.
 
     Args:
-        path: see `read_space`; hyperparameters have the names that they have in the warehouse.
-        flow: key in the warehouse, "openml:8353" or "8353" for short, or a name of others.
+        path: see `read_space`; hyperparameters have their names in the warehouse.
+        flow: key in the warehouse, "openml:8353" or "8353" for short, or another name.
 
     Raises:
-        BadInput: the file is no such space, the warehouse has no setup of the flow, its setups don't have
-            one of the hyperparameters, or the space does not have one of its configurations.
+        BadInput: the file is not a search space, the warehouse has no setup of the flow, or the space has an
+            unknown hyperparameter or excludes a configuration that was run.
     """
     key = flow.removeprefix(OTHER)
     found = warehouse.sql(_FLOWS, {"flow": key})
@@ -79,14 +79,14 @@ def ingest_space(warehouse: Warehouse, path: str | Path, flow: str) -> Commit:
 
 
 def refuse_unfit(path: str | Path, declared: SearchedFlow, hyperparameters: pa.Table) -> None:
-    """Refuse a space that lacks one of the configurations that were run.
+    """Check that a space contains all configurations that were run.
 
     Args:
         path: file of the space.
-        hyperparameters: columns setup, parameter and value, as the warehouse has them.
+        hyperparameters: columns setup, parameter and value of the warehouse.
 
     Raises:
-        BadInput: it does.
+        BadInput: it lacks one.
     """
     setups: dict[str, dict[str, Value]] = {}
     texts: dict[str, Value] = {}
@@ -114,10 +114,10 @@ def scale_rows(scales: Mapping[str, Mapping[str, Scale]]) -> pd.DataFrame:
 
 
 def read_space(path: str | Path, key: str) -> SearchedFlow:
-    """The flow with the space that a file declares.
+    """Read a flow with the space that a file declares.
 
-    The file is TOML (by its name) or JSON, with the content of `warehouse.vocabulary.declaration`, or
-    what `to_json` of ConfigSpace writes.
+    The file is TOML (by its name) or JSON in the format of `warehouse.vocabulary.declaration`, or the output of
+    ConfigSpace's `to_json`.
 
     Args:
         key: of the flow in the warehouse.
@@ -141,11 +141,11 @@ def read_space(path: str | Path, key: str) -> SearchedFlow:
 
 
 def _of_configspace(path: Path, text: str) -> dict[str, Any]:
-    """The declaration that says what a space in ConfigSpace's JSON says."""
+    """Convert ConfigSpace's JSON to a declaration."""
     from ConfigSpace import ConfigurationSpace
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # about old fields, which `_dropped` tells of
+        with warnings.catch_warnings(action="ignore"):  # about old fields, which `_dropped` reports
             space = ConfigurationSpace.from_json(io.StringIO(text))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
@@ -153,7 +153,7 @@ def _of_configspace(path: Path, text: str) -> dict[str, Any]:
     hyperparameters = {name: _of_hyperparameter(own) for name, own in space.items()}
     dropped = _dropped(json.loads(text)["hyperparameters"])
     if dropped:
-        logger.warning("%s: not kept, and searched evenly instead: %s", path, ", ".join(dropped))
+        logger.warning("%s: left out, and searched uniformly instead: %s", path, ", ".join(dropped))
     for condition in _parts(space.conditions):
         kind = type(condition).__name__
         if kind not in ("EqualsCondition", "InCondition"):
@@ -171,7 +171,7 @@ def _of_configspace(path: Path, text: str) -> dict[str, Any]:
 
 
 def _dropped(hyperparameters: list[dict[str, Any]]) -> list[str]:
-    """What ConfigSpace's JSON says of values and a declaration can't: steps, weights, distributions."""
+    """Steps, weights and distributions in ConfigSpace's JSON, which a declaration can't express."""
     return [
         f"{what} of {own.get('name')}"
         for own in hyperparameters
@@ -193,7 +193,7 @@ def _of_hyperparameter(own: Any) -> dict[str, Any]:
 
 
 def _parts(conditions: Any) -> list[Any]:
-    """Conditions or clauses, with the parts of conjunctions in their place."""
+    """Conditions or clauses, with conjunctions replaced by their parts."""
     return [
         part
         for one in conditions

@@ -41,6 +41,10 @@ def labels_of(y: Any) -> npt.NDArray[Any]:
     return np.asarray(labels)
 
 
+_NOT_REAL = {"M": "dates", "m": "durations", "c": "complex numbers"}
+"""Kind of a dtype that NumPy converts to numbers -> what it holds."""
+
+
 def numbers_of(y: Any) -> Floats:
     """(n,) finite numbers.
 
@@ -50,6 +54,9 @@ def numbers_of(y: Any) -> Floats:
     Raises:
         ValueError: one is missing, infinite or no number, or there are no two different ones.
     """
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind in _NOT_REAL:
+        raise ValueError(f"y holds {_NOT_REAL[kind]}, which can't be predicted as numbers")
     if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         y = y.to_numpy(np.float64, na_value=np.nan)
     numbers = check_array(y, ensure_2d=False, dtype=np.float64, ensure_min_samples=2, input_name="y")

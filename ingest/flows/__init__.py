@@ -69,7 +69,7 @@ def flows_of(task_type: TaskType) -> dict[str, Flow]:
 
 
 def installed_flows(task_type: TaskType = CLASSIFICATION) -> tuple[str, ...]:
-    """Names of the flows of a task type whose packages are there."""
+    """Names of the flows of a task type whose packages are installed."""
     return tuple(name for name, flow in flows_of(task_type).items() if flow.installed)
 
 
@@ -98,7 +98,7 @@ def get_flow(name: str) -> Flow:
 
 
 def flow_for(name: str, task_type: TaskType) -> Flow:
-    """The flow of a task type that a user means by `name`: `lightgbm` is `lightgbm_regressor` in regression.
+    """Find a user's flow for a task type: in regression, `lightgbm` means `lightgbm_regressor`.
 
     Raises:
         BadInput: there is no such flow, or its algorithm has none for the task type.
@@ -108,4 +108,4 @@ def flow_for(name: str, task_type: TaskType) -> Flow:
     for flow in flows.values():
         if flow.title == named.title:
             return flow
-    raise UnknownName(f"{named.title} does no {task_type.words}; flows that do are {', '.join(flows)}")
+    raise UnknownName(f"{named.title} does not support {task_type.words}; these do: {', '.join(flows)}")

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from warehouse.support.arrays import Floats, Positions
 
 FEWEST = 20
-"""Rows of a class that undersampling keeps, if the class has them, however rare another class is."""
+"""Undersampling never leaves a class fewer rows than this (if it has them), however rare another class is."""
 
 
 def _can(method: str) -> Any:
@@ -21,13 +21,13 @@ def _can(method: str) -> Any:
 
 
 class Balanced(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A classifier that is fitted on balanced classes; it predicts on whatever it is given.
+    """A classifier fitted on balanced classes.
 
     Args:
         classifier: unfitted.
-        strategy: `weights` (each class weighs the same), `oversampling` (rows of smaller classes come
-            several times, drawn with replacement) or `undersampling` (rows of larger classes are left out).
-        seed: of the draws.
+        strategy: `weights` (each class has the same total weight), `oversampling` (rows of smaller classes are
+            repeated, drawn with replacement) or `undersampling` (rows of larger classes are left out).
+        seed: random seed of the draws.
     """
 
     def __init__(self, classifier: ClassifierMixin, strategy: str, seed: int = 0) -> None:
@@ -62,18 +62,18 @@ class Balanced(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     @_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Floats) -> Floats:
-        """(n, classes) scores, or (n,) of two classes."""
+        """(n, classes) scores, or (n,) for two classes."""
         scores: Floats = self.classifier_.decision_function(X)
         return scores
 
 
 def balanced_rows(labels: npt.NDArray[Any], strategy: str, seed: int) -> Positions:
-    """Positions of the rows to learn from, in order: as many of each class as its strategy says.
+    """Positions of the training rows after balancing, in order.
 
     Args:
         labels: (n,) classes.
         strategy: `oversampling` or `undersampling`, see `Balanced`.
-        seed: of the draws.
+        seed: random seed of the draws.
     """
     random = np.random.default_rng(seed)
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)

@@ -1,9 +1,8 @@
 """Gradient boosters of other libraries behind one scikit-learn classifier and one regressor.
 
-LightGBM, XGBoost and CatBoost differ in how they are told of categories, of rows to stop early on, of class
-weights and of losses; `Booster` is told the same way for all three. The matrix that it takes has the category
-codes in its first columns (NaN = a category that training did not have) and numbers, missing ones as NaN, in
-the others.
+LightGBM, XGBoost and CatBoost take categories, rows for early stopping, class weights and losses in different
+ways; `Booster` has one interface to all three. The first columns of its matrix are category codes (NaN = a
+category unseen in training), the others numbers (NaN = missing).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from warehouse.support.arrays import Floats, Positions, Rows
 
 PATIENCE = 20
-"""Rounds without a lower loss on the validation rows after which training stops."""
+"""Training stops after this many rounds without a lower loss on the validation rows."""
 OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "lightgbm": {"squared": {"objective": "regression"}, "absolute": {"objective": "regression_l1"}},
     "xgboost": {
@@ -35,15 +34,15 @@ OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 
 class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
-    """A booster of the library `library` ("lightgbm", "xgboost" or "catboost").
+    """A booster of another library.
 
     Args:
-        library: whose booster it is.
+        library: "lightgbm", "xgboost" or "catboost".
         settings: hyperparameters under the library's own names.
-        n_categorical: how many of the first columns are category codes.
-        early_stopping: stop when the loss on validation rows, which are taken out of the training rows, has
-            not fallen for `PATIENCE` rounds, and keep the best round.
-        seed: of the booster and of the choice of validation rows.
+        n_categorical: how many leading columns are category codes.
+        early_stopping: hold out validation rows from the training rows, stop when the loss on them has not
+            fallen for `PATIENCE` rounds, and keep the best round.
+        seed: random seed of the booster and of the choice of validation rows.
     """
 
     CLASSES: ClassVar[Mapping[str, str]]
@@ -74,7 +73,7 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
         """The library's parameters for the loss."""
 
     def _fit_model(self, rows: _Rows, strata: Positions) -> None:
-        """Fit the library's estimator; validation rows are drawn from each of the (n,) `strata`."""
+        """Fit the library's estimator; validation rows are stratified by the (n,) `strata`."""
         if not self.early_stopping:
             self.model_ = self._fitted(rows, None)
             return
@@ -85,15 +84,15 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
         return _FIT[self.library](self, train, valid)
 
     def _rows(self, X: Floats) -> Floats | pd.DataFrame:
-        """Rows to predict, as the library takes them."""
+        """Rows to predict, in the library's format."""
         return _for_catboost(X, self.n_categorical) if self.library == "catboost" else X
 
 
 class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
-    """A booster of classes.
+    """A booster for classification.
 
     Args:
-        balanced: weight rows so that all classes count alike.
+        balanced: weight rows so that all classes have the same total weight.
         library, settings, n_categorical, early_stopping, seed: see `Booster`.
     """
 
@@ -135,7 +134,7 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
         return probabilities
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
-        """(n,) the most probable class of each row."""
+        """(n,) most probable classes."""
         predicted: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return predicted
 
@@ -146,11 +145,11 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
 
 
 class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
-    """A booster of numbers.
+    """A booster for regression.
 
-    An absolute penalty (`reg_alpha`) of leaves under squared loss is in standard deviations of the target, so
-    that it means the same whatever the target's unit; the libraries have it in the target's own. A target
-    that is constant in single precision, which CatBoost refuses, is predicted by its mean.
+    Under squared loss, the absolute penalty of leaves (`reg_alpha`) is in standard deviations of the target, so
+    that it does not depend on the target's unit, as it does in the libraries. A target that is constant in single
+    precision is predicted by its mean, since CatBoost refuses it.
 
     Args:
         loss: `squared` or `absolute`.
@@ -217,14 +216,14 @@ class _Constant:
 
 
 def hold_out_to_stop(strata: Positions, seed: int) -> tuple[Positions, Positions]:
-    """Rows to learn from and rows to stop early on, of each of the (n,) strata its share."""
+    """Split into training rows and rows for early stopping, stratified by the (n,) `strata`."""
     from ingest.running.resampling import hold_out
 
     return hold_out(strata, max(2, round(1 / validation_share(len(strata)))), seed)
 
 
 def validation_share(rows: int) -> float:
-    """Share of the training rows that early stopping looks at: 500 rows, but between 5 and 20 percent.
+    """Share of the training rows held out for early stopping: 500 rows, but between 5 and 20 percent.
 
     A heuristic, close to AutoGluon's (`default_holdout_frac`).
     """
@@ -233,7 +232,7 @@ def validation_share(rows: int) -> float:
 
 @dataclass(frozen=True)
 class _Rows(Rows):
-    """Rows to fit on, or to stop early on."""
+    """Rows for training or early stopping."""
 
     X: Floats
     """(n, columns)"""
@@ -292,7 +291,7 @@ def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
 
 
 def _for_catboost(X: Floats, n_categorical: int) -> pd.DataFrame:
-    """CatBoost takes categories as integers, without missing ones: -1 stands for an unknown category."""
+    """Convert categories to the integers that CatBoost needs; -1 stands for an unknown one."""
     codes = np.nan_to_num(X[:, :n_categorical], nan=-1).astype(np.int32)
     parts = [pd.DataFrame(codes), pd.DataFrame(X[:, n_categorical:])]
     return pd.concat(parts, axis=1, ignore_index=True)

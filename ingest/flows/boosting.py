@@ -5,7 +5,7 @@ configurations of TabRepo (Salinas and Erickson 2023), FLAML (`flaml.default`) a
 the tunable ranges of Probst, Boulesteix and Bischl (2019). Those of the regressors are wide enough for
 FLAML's configurations for regression, for pytabkit's tuned defaults (Holzmueller, Grinsztajn and Steinwart
 2024) and for TabArena's ranges. Boosters take categories and missing numbers as they are and so have no
-imputation. No regularization is written as the low end of a logarithmic range.
+imputation. The low end of a logarithmic range of regularization stands for none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ingest.flows.boosters import Booster
 
 LEAST = 1e-3
-"""Low end of the ranges of regularization, which stands for 0."""
+"""Low end of the ranges of regularization; stands for 0."""
 EARLY_STOPPING = Choice("early_stopping", (False, True), default=False)
 
 
@@ -53,12 +53,12 @@ def _adaboost_regressor(make: Make) -> RegressorMixin:
 
 
 def _with_zeros(values: Values, least: float, *names: str) -> dict[str, Any]:
-    """`values` with 0 for the low end `least` of these logarithmic ranges: no regularization."""
+    """`values` with 0 in place of the low end `least` of these logarithmic ranges: no regularization."""
     return {name: 0.0 if name in names and value <= least else value for name, value in values.items()}
 
 
 def _booster(library: str, make: Make, **more: Any) -> Booster:
-    """A booster of classes, or of numbers where the configuration has a loss."""
+    """A classifier, or a regressor if the configuration has a loss."""
     from ingest.flows.boosters import BoosterClassifier, BoosterRegressor
 
     settings = _with_zeros(make.values, LEAST, "reg_alpha", "reg_lambda") | more
@@ -76,7 +76,7 @@ def _booster(library: str, make: Make, **more: Any) -> Booster:
 def _catboost(make: Make) -> Booster:
     settings = dict(make.values)
     if settings.pop("automatic_learning_rate"):
-        # CatBoost derives it only where these are not given either.
+        # CatBoost derives the learning rate only if none of these is given.
         for name in ("learning_rate", "l2_leaf_reg", LEAF_ITERATIONS.name):
             settings.pop(name, None)
     if settings.get(LEAF_ITERATIONS.name) == LEAF_ITERATIONS.default:
@@ -85,7 +85,7 @@ def _catboost(make: Make) -> Booster:
 
 
 def _hist_options(make: Make, values: Values) -> dict[str, Any]:
-    """Arguments of both kinds of histogram gradient boosting, beside those of one of them in `values`."""
+    """Arguments that both histogram gradient boosters share, and `values`, those of one of them."""
     return {
         "random_state": make.seed,
         "categorical_features": list(range(make.n_categorical)) or None,
@@ -118,7 +118,7 @@ _REGRESSION = (LOSS, TARGET_TRANSFORMATION, EARLY_STOPPING)
 LEAF_ITERATIONS = Choice(
     "leaf_estimation_iterations", ("automatic", 1, 2, 5, 10, 20), default="automatic", optional=True
 )
-"""Steps to the value of a leaf of CatBoost; `automatic` are the library's own: 10 for two classes, else 1."""
+"""CatBoost's steps to the value of a leaf; `automatic`: the library's choice, 10 for two classes, else 1."""
 _ADABOOST = (
     Number("learning_rate", 0.01, 2.0, log=True, default=1.0),
     Number("n_estimators", 50, 500, default=50),
@@ -156,7 +156,7 @@ _HIST = (
     Number("l2_regularization", 1e-10, 10.0, log=True, default=1e-10),
     Number("max_features", 0.2, 1.0, default=1.0),
 )
-# CatBoost derives its rate from the numbers of rows and iterations, at the default `l2_leaf_reg`.
+# CatBoost derives its learning rate from the numbers of rows and iterations, at the default `l2_leaf_reg`.
 _AUTOMATIC = Choice("automatic_learning_rate", (True, False), default=True)
 _CTR = (
     Number("max_ctr_complexity", 1, 5, default=4),

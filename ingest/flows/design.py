@@ -16,8 +16,8 @@ def sobol_design(flow: Flow, n: int, seed: int = 0) -> list[dict[str, Value]]:
     A longer design of the same seed starts with the shorter one, so that a design can be extended later.
 
     Returns:
-        n + 1 different configurations, the default first; fewer where a space of few discrete values has
-        no more among the first 4 n points.
+        n + 1 different configurations, the default first; fewer if a space of few discrete values has fewer
+            in the first 4 n points.
     """
     from ConfigSpace.util import deactivate_inactive_hyperparameters
     from scipy.stats.qmc import Sobol
@@ -41,7 +41,7 @@ def sobol_design(flow: Flow, n: int, seed: int = 0) -> list[dict[str, Value]]:
 
 
 def _value(hyperparameter: Any, u: float) -> object:
-    """The value at `u` in [0, 1) of the hyperparameter's own scale."""
+    """The value at quantile `u` in [0, 1) on the hyperparameter's own scale."""
     if hasattr(hyperparameter, "choices"):
         return hyperparameter.choices[int(u * len(hyperparameter.choices))]
     return hyperparameter.to_value(u)

@@ -1,8 +1,8 @@
 """Preprocessors of features, between the encoded columns of a dataset and a classifier.
 
 Notation
-    n, p     rows, columns of the matrix that training has
-    q        columns that a preprocessor makes of it
+    n, p     rows, columns of the training matrix
+    q        columns that a preprocessor outputs
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from warehouse.support.arrays import Floats
 
 MOST_PRODUCTS = 1000
-"""Columns that an expansion in polynomials has at most."""
+"""Most columns of a polynomial expansion."""
 MOST = 1e30
-"""Size of a number beyond which it counts as this one, so that trees can hold it in single precision."""
+"""Numbers are clipped to this size, so that trees can hold them in single precision."""
 
 Values = Mapping[str, Any]
-"""Hyperparameter of a preprocessor, without the preprocessor's name -> value."""
+"""Hyperparameter, without the preprocessor's name -> value."""
 
 
 class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A preprocessor of `ingest.flows.pipelines.PREPROCESSORS`, cut to the matrix that it is fitted on.
+    """A preprocessor of `ingest.flows.pipelines.PREPROCESSORS`, adapted to its training matrix.
 
-    More components than there are rows or columns become as many as there are. A matrix of one column, or of
-    constant ones, stays as it is.
+    The number of components is limited by the numbers of rows and columns. A matrix of one column, or of
+    constant ones, is not changed.
 
     Args:
-        name: of the preprocessor.
-        values: its hyperparameters, complete, without the preprocessor's name before theirs.
-        seed: of what is drawn.
+        name: key in `PREPROCESSORS`.
+        values: all its hyperparameters, without the preprocessor's name before theirs.
+        seed: random seed.
     """
 
     def __init__(self, name: str, values: Values, seed: int = 0) -> None:
@@ -61,7 +61,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
 
 def _of_sklearn(path: str) -> Any:
-    """The class or function at a path below `sklearn`, imported when it is asked for."""
+    """Import the class or function at a path below `sklearn`."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(f"sklearn.{module}"), name)
 
@@ -84,7 +84,7 @@ def _nystroem(values: Values, X: Floats, seed: int) -> Any:
 
 
 def _polynomial(values: Values, X: Floats, _seed: int) -> Any:
-    """Products of the columns, of the best by F statistic where there would be more than `MOST_PRODUCTS`."""
+    """Products of columns; only the best by F statistic if there would be more than `MOST_PRODUCTS`."""
     from sklearn.feature_selection import SelectKBest
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures
@@ -151,4 +151,4 @@ MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
         random_state=seed,
     ),
 }
-"""Preprocessor -> maker of its scikit-learn step for a matrix."""
+"""Preprocessor -> function that makes its scikit-learn step for a matrix."""

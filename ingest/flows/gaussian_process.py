@@ -1,4 +1,4 @@
-"""A Gaussian process whose kernel is learned from some of the rows."""
+"""A Gaussian process that fits its kernel on a sample of the rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from warehouse.support.arrays import Floats
 
 LEARNED_FROM = {"shared": 500, "separate": 300}
-"""Length scales -> rows that the kernel is learned from: a step takes time by the square of the rows for each
-length scale, and by their cube."""
+"""Kind of length scales -> rows for fitting the kernel: the time of a step grows with the square of the rows
+for each length scale, and with their cube."""
 MOST_SEPARATE = 50
-"""Columns up to which each has a length scale of its own."""
+"""Most columns that get separate length scales."""
 MOST_STEPS = 20
-"""Steps of the search for the kernel's parameters."""
+"""Optimizer steps for the kernel's parameters."""
 SMOOTHNESS = {"exponential": 0.5, "matern_3": 1.5, "matern_5": 2.5, "rbf": np.inf}
 """Kernel -> `nu` of the Matern kernel."""
 
@@ -31,9 +31,9 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     Args:
         kernel: a name in `SMOOTHNESS`.
-        length_scales: `shared` by all columns, or `separate` (automatic relevance determination; shared where
-            there are more than `MOST_SEPARATE` columns).
-        seed: of the sample.
+        length_scales: `shared` by all columns, or `separate` (automatic relevance determination; shared if there
+            are more than `MOST_SEPARATE` columns).
+        seed: random seed of the sample.
     """
 
     def __init__(self, kernel: str = "matern_5", length_scales: str = "separate", seed: int = 0) -> None:
@@ -49,7 +49,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         target = np.asarray(y, dtype=float)
         columns = X.shape[1]
         separate = self.length_scales == "separate" and columns <= MOST_SEPARATE
-        # Rows of standardized columns are about the root of twice the columns apart.
+        # Rows of standardized columns are about sqrt(2 * columns) apart.
         length = np.sqrt(columns)
         smooth = Matern(
             np.full(columns, length) if separate else length, (1e-2, 1e4), nu=SMOOTHNESS[self.kernel]
@@ -59,7 +59,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         sample = chosen[: LEARNED_FROM["separate" if separate else "shared"]]
         learned = GaussianProcessRegressor(kernel, optimizer=_few_steps, normalize_y=True)
         with warnings.catch_warnings():
-            # A parameter at the end of its range, such as no noise, is an answer, too.
+            # A parameter at the end of its range, such as zero noise, is fine.
             warnings.simplefilter("ignore", ConvergenceWarning)
             learned.fit(X[sample], target[sample])
         self.model_ = GaussianProcessRegressor(learned.kernel_, optimizer=None, normalize_y=True)
@@ -73,7 +73,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 
 def _few_steps(objective: Any, start: Floats, bounds: Floats) -> tuple[Floats, float]:
-    """Logarithms of the kernel's parameters after a few steps of L-BFGS-B, and their negative likelihood."""
+    """Logarithms of the kernel's parameters after a few steps of L-BFGS-B, and their objective."""
     from scipy.optimize import minimize
 
     found = minimize(

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn for rows that they refuse: rare classes, few rows, columns without a value."""
+"""Make scikit-learn's estimators accept rare classes, few rows and empty columns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from warehouse.support.arrays import Floats
 
 
 class Lenient(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
-    """An estimator that stops early only where the training rows allow that.
+    """An estimator that stops early only if the training rows allow it.
 
-    A column without a value in training counts as zeros there: histogram gradient boosting can't bin it.
+    Columns that are empty in training are filled with zeros: histogram gradient boosting can't bin them.
 
     Args:
         estimator: unfitted, with the parameters `early_stopping` and `validation_fraction`.
@@ -35,7 +35,7 @@ class Lenient(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
 
     @abstractmethod
     def adapted(self, y: npt.ArrayLike) -> BaseEstimator:
-        """The unfitted estimator for rows of `y`, (n,); it stops early only if they allow that."""
+        """The unfitted estimator for outcomes `y`, (n,); it stops early only if they allow it."""
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """(n,) classes or numbers."""
@@ -44,7 +44,7 @@ class Lenient(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
 
 
 class LenientClassifier(ClassifierMixin, Lenient):  # type: ignore[misc]
-    """A classifier that stops early only where validation rows can have each class."""
+    """A classifier that stops early only if the validation rows can have every class."""
 
     def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
         """Fit on the rows of `X`, (n, columns), with their classes `y` and weights, (n,) each."""
@@ -53,7 +53,7 @@ class LenientClassifier(ClassifierMixin, Lenient):  # type: ignore[misc]
         return self
 
     def adapted(self, y: npt.ArrayLike) -> BaseEstimator:
-        """The unfitted classifier for rows of classes `y`, (n,)."""
+        """The unfitted classifier for classes `y`, (n,)."""
         _, counts = np.unique(np.asarray(y), return_counts=True)
         validated = ceil(counts.sum() * self.estimator.validation_fraction)
         has_room = len(counts) <= min(validated, counts.sum() - validated)
@@ -67,14 +67,14 @@ class LenientClassifier(ClassifierMixin, Lenient):  # type: ignore[misc]
 
 
 class LenientRegressor(RegressorMixin, Lenient):  # type: ignore[misc]
-    """A regressor that stops early only with two validation rows or more: R2 of one row does not exist."""
+    """A regressor that stops early only with two or more validation rows: R2 of one row does not exist."""
 
     def adapted(self, y: npt.ArrayLike) -> BaseEstimator:
-        """The unfitted regressor for rows of numbers `y`, (n,)."""
+        """The unfitted regressor for numbers `y`, (n,)."""
         validated = ceil(np.size(y) * self.estimator.validation_fraction)
         stops = bool(self.estimator.early_stopping and validated > 1)
         return clone(self.estimator).set_params(early_stopping=stops)
 
     def predict(self, X: Floats) -> Floats:
-        """(n,) numbers in double precision, also of a network in single precision."""
+        """(n,) numbers in double precision, even from a network in single precision."""
         return super().predict(X).astype(float)

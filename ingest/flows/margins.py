@@ -3,8 +3,8 @@
 Ranges of the support vector machine: van Hoof's thesis (OpenML flows 8317 and 7707). Those of the linear
 models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations.
 
-Beyond the range of the training rows, the splines of the additive model are constant, so that its predictions
-can't explode; the two linear regressors go on as straight lines there.
+Outside the range of the training rows, the splines of the additive model are constant, so that its predictions
+can't explode; the two linear regressors extrapolate linearly.
 
 Sources: elastic net by Zou and Hastie (2005), splines with a ridge penalty by Eilers and Marx (1996),
 Gaussian processes by Rasmussen and Williams (2006).
@@ -89,10 +89,10 @@ def _on_single_precision(network: BaseEstimator) -> BaseEstimator:
 
 
 def on_mean_distances(kernel_machine: BaseEstimator) -> BaseEstimator:
-    """The estimator on columns so scaled that the gamma of an RBF kernel multiplies mean squared distances.
+    """Scale the columns so that the gamma of an RBF kernel multiplies mean squared distances.
 
-    One gamma then suits tables of few and of many columns: 1 is scikit-learn's `scale` where columns are
-    standardized.
+    One gamma then suits tables of few and of many columns: on standardized columns, 1 is scikit-learn's
+    `scale`.
     """
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
@@ -111,20 +111,20 @@ def _of_mean_distances(regressor: BaseEstimator) -> BaseEstimator:
 
 
 def by_root_of_columns(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n, columns)
-    """Numbers over the root of the number of columns."""
+    """Divide by the square root of the number of columns."""
     scaled: np.ndarray = matrix / np.sqrt(matrix.shape[1])
     return scaled
 
 
 def in_single_precision(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n, columns)
-    """Half the digits: large networks train in 0.6 times the time."""
+    """Convert to single precision: large networks train in 0.6 times the time."""
     return matrix.astype(np.float32)
 
 
 _SCALED = (TARGET_TRANSFORMATION, SCALING, IMPUTATION)
-"""Hyperparameters of the preprocessing of these regressors."""
+"""Preprocessing hyperparameters of these regressors."""
 GAMMA = Number("gamma", 2**-8, 2.0**5, log=True, default=1.0)
-"""Gamma of a kernel of mean distances, see `on_mean_distances`."""
+"""Gamma of a kernel on mean squared distances, see `on_mean_distances`."""
 RIDGE_PENALTY = Number("alpha", 1e-3, 1e4, log=True, default=1.0)
 
 svm = Flow(
@@ -146,7 +146,7 @@ svm = Flow(
     most_rows=5000,  # time grows with the square of the rows: minutes for 10,000
 )
 svm_regressor = svm.regressor(
-    # Epsilon, the error that costs nothing, is in standard deviations of the target.
+    # Epsilon, the error without a penalty, is in standard deviations of the target.
     Number("C", 2**-5, 2.0**10, log=True, default=1.0),
     Number("epsilon", 1e-3, 1.0, log=True, default=0.1),
     GAMMA,
@@ -170,7 +170,7 @@ sgd = Flow(
     name="sgd",
     title="Linear model by stochastic gradient descent",
     hyperparameters=(
-        # Losses that give probabilities.
+        # Losses with probabilities.
         Choice("loss", ("log_loss", "modified_huber"), default="log_loss"),
         Number("alpha", 1e-7, 1e-1, log=True, default=1e-4),
         L1_RATIO,
@@ -218,7 +218,7 @@ mlp_regressor = mlp.regressor(
     *_SCALED,
     estimator=_mlp_regressor,
 )
-# ---- algorithms that only regression has
+# ---- algorithms for regression only
 ridge = Flow(
     name="ridge",
     title="Ridge regression",
@@ -231,7 +231,7 @@ elastic_net = Flow(
     title="Elastic net",
     task_type=REGRESSION,
     hyperparameters=(
-        # Of the target with variance 1: at an alpha of 1 nothing is left of any column.
+        # The target has variance 1: at alpha 1 the lasso drops every column.
         Number("alpha", 1e-4, 1.0, log=True, default=0.01),
         Number("l1_ratio", 0.05, 1.0, default=0.5),
         *_SCALED,
@@ -263,7 +263,7 @@ gaussian_process = Flow(
     title="Gaussian process",
     task_type=REGRESSION,
     hyperparameters=(
-        # Times that functions can be differentiated: not at all, once, twice, without end.
+        # Smoothness of the functions: differentiable never, once, twice, infinitely often.
         Choice("kernel", ("exponential", "matern_3", "matern_5", "rbf"), default="matern_5"),
         Choice("length_scales", ("shared", "separate"), default="separate"),
         *_SCALED,

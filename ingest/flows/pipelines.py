@@ -1,12 +1,11 @@
-"""Decisions of preprocessing that a search may make beside the hyperparameters of its algorithms.
+"""Optional preprocessing hyperparameters of flows.
 
-They are those of Feurer et al. (2015, auto-sklearn), which MOSAIC (Rakotoarison, Schoenauer and Sebag 2019,
-section 4.2) searches: imputation, encoding of categories, rescaling, balancing of classes, and one
-preprocessor of the features, each with hyperparameters of its own. Ranges are auto-sklearn's; where they are
-narrower, so that a trial takes seconds, the comment says so.
+They follow Feurer et al. (2015, auto-sklearn), as searched by MOSAIC (Rakotoarison, Schoenauer and Sebag 2019,
+section 4.2): imputation, encoding of categories, rescaling, balancing of classes, and one preprocessor of the
+features, each with hyperparameters of its own. Ranges are auto-sklearn's; a comment says where they are
+narrower, so that a trial takes seconds.
 
-All of them are optional: a configuration that makes none is the flow's own, with the flow's own pipeline.
-Regressors have none of these decisions yet.
+A configuration with none of them has the flow's own pipeline. Regressors do not have them yet.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ PREPROCESSORS: dict[str, tuple[Number | Choice, ...]] = {
         _number("pca", "variance", 0.5, 0.9999, 0.9999),
         _choice("pca", "whiten", False, True),
     ),
-    # Up to 2,000 components there; independent components of so many take minutes to find.
+    # auto-sklearn: up to 2,000 components, for which ICA takes minutes.
     "ica": (
         _number("ica", "components", 2, 100, 20, log=True),
         _choice("ica", "algorithm", "parallel", "deflation"),
         _choice("ica", "fun", "logcosh", "exp", "cube"),
     ),
     "svd": (_number("svd", "components", 2, 256, 128, log=True),),
-    # Up to 10,000 components there and below.
+    # auto-sklearn: up to 10,000 components, also below.
     "nystroem": (
         _NYSTROEM_KERNEL,
         _number("nystroem", "components", 16, 512, 100, log=True),
@@ -97,13 +96,13 @@ PREPROCESSORS: dict[str, tuple[Number | Choice, ...]] = {
         _number("agglomeration", "clusters", 2, 400, 25, log=True),
         _LINKAGE,
         replace(
-            # Cosines there, too, which a column of zeros has none of. Ward's variance is Euclidean.
+            # auto-sklearn also has cosines, which a column of zeros lacks. Ward needs Euclidean.
             _choice("agglomeration", "metric", "euclidean", "manhattan"),
             when={_LINKAGE.name: ("complete", "average")},
         ),
         _choice("agglomeration", "pooling", "mean", "median", "max"),
     ),
-    # Up to 100 trees of 1,024 leaves there, each of which becomes a column.
+    # auto-sklearn: up to 100 trees of 1,024 leaves, each of which becomes a column.
     "trees_embedding": (
         _number("trees_embedding", "trees", 10, 50, 10, log=True),
         _number("trees_embedding", "max_depth", 2, 5, 5),
@@ -118,22 +117,22 @@ PREPROCESSOR_SUMMARIES = {
     "pca": "principal components that explain a share of the variance",
     "ica": "independent components (FastICA)",
     "svd": "singular vectors, without centring",
-    "nystroem": "features whose products approximate a kernel, from some of the rows",
-    "kitchen_sinks": "random features whose products approximate the RBF kernel (Rahimi and Recht 2007)",
+    "nystroem": "features whose dot products approximate a kernel, from a sample of rows",
+    "kitchen_sinks": "random features whose dot products approximate the RBF kernel (Rahimi and Recht 2007)",
     "polynomial": "products of columns",
-    "percentile": "the columns that tell most of the class, a share of them",
-    "rates": "the columns that pass a test at a rate of errors",
+    "percentile": "the share of the columns that are most informative about the class",
+    "rates": "the columns that pass a test at an error rate",
     "trees_selection": "the columns that extremely randomized trees use most",
     "l1_selection": "the columns that a sparse linear model uses",
-    "agglomeration": "groups of columns that are alike, each as one",
-    "trees_embedding": "the leaves of random trees that a row falls into",
+    "agglomeration": "clusters of similar columns, each merged into one",
+    "trees_embedding": "the leaves of random trees that contain the row",
 }
-"""Preprocessor -> what it makes of the features."""
+"""Preprocessor -> description of its output."""
 
 _LEARNED_FEATURES = ("nystroem", "kitchen_sinks")
-"""Expansions that stand for a kernel; auto-sklearn refuses them to what is not linear."""
+"""Kernel approximations; auto-sklearn combines them only with linear models."""
 _EXPANSIONS = (*_LEARNED_FEATURES, "polynomial")
-"""The same, and products, which a kernel and a network have anyway, and which drown distances."""
+"""The same, and products of columns: kernels and networks model these anyway, and in distances they dominate."""
 UNFIT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
@@ -150,22 +149,22 @@ UNFIT: dict[str, tuple[str, ...]] = {
         _LEARNED_FEATURES,
     ),
     **dict.fromkeys(("svm", "k_nearest_neighbors", "mlp"), _EXPANSIONS),
-    # Covariance of more features than a class has rows, or of constant ones, can't be inverted.
+    # The covariance matrix of constant features, or of more features than rows of a class, is singular.
     "quadratic_discriminant_analysis": (*_LEARNED_FEATURES, "trees_embedding"),
 }
-"""Flow -> preprocessors that it is not combined with."""
+"""Flow -> preprocessors that it can't be combined with."""
 _WEIGHED = ("svm", "adaboost", "naive_bayes")
-"""Flows without a hyperparameter `class_weight` whose algorithm takes weights of rows."""
+"""Flows without a hyperparameter `class_weight` whose algorithm supports row weights."""
 _NOT_UNDERSAMPLED = ("k_nearest_neighbors",)
 """Flows that may ask for more neighbours than undersampling leaves rows."""
 
 
 def further_decisions(flow: Flow) -> tuple[Number | Choice, ...]:
-    """The decisions of preprocessing that `flow` allows; values that it has already come first."""
+    """The preprocessing hyperparameters that `flow` allows; values that it already has come first."""
     own = {parameter.name: parameter for parameter in flow.hyperparameters}
     preprocessors = [name for name in PREPROCESSORS if name not in UNFIT.get(flow.name, ())]
-    # Boosters take categories and missing numbers as they are, and trees split alike on any scale: these
-    # decisions are made where a preprocessor comes first.
+    # Boosters take categories and missing numbers as they are, and trees split alike on any scale: they have these
+    # hyperparameters only after a preprocessor is chosen.
     before: dict[str, tuple[Value, ...]] = {PREPROCESSOR: tuple(preprocessors[1:])}
     takes_all = flow.encoding not in _ENCODINGS
     encoding = Choice("encoding", _ENCODINGS, "indicators", before if takes_all else {}, optional=True)
@@ -196,7 +195,7 @@ def further_decisions(flow: Flow) -> tuple[Number | Choice, ...]:
 
 
 def knowing_preprocessing(flow: Flow) -> Flow:
-    """The flow whose configurations may make decisions of preprocessing; its space is as before.
+    """Allow preprocessing hyperparameters in the configurations of a flow; its space does not change.
 
     A regressor is returned as it is.
     """
@@ -205,7 +204,7 @@ def knowing_preprocessing(flow: Flow) -> Flow:
     further = further_decisions(flow)
     weighed = any(parameter.name == CLASS_WEIGHT.name for parameter in flow.hyperparameters)
     forbidden = [
-        # What is balanced already has nothing to weigh.
+        # Balanced classes need no weights.
         {CLASS_WEIGHT.name: "balanced", "balancing": strategy}
         for strategy in ("oversampling", "undersampling")
         if weighed
@@ -214,5 +213,5 @@ def knowing_preprocessing(flow: Flow) -> Flow:
 
 
 def with_preprocessing(flow: Flow) -> Flow:
-    """The flow whose space has the decisions of preprocessing, too."""
+    """Add the preprocessing hyperparameters to the space of a flow."""
     return replace(flow, hyperparameters=flow.known)

@@ -1,4 +1,4 @@
-"""Preprocessing within a pipeline: a raw frame of mixed columns becomes the matrix of an estimator."""
+"""Preprocessing within a pipeline, from a raw frame of mixed columns to the matrix of an estimator."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from sklearn.compose import ColumnTransformer
 
 Encoding = Literal["indicators", "ordinal", "target", "codes", "codes of 254"]
-"""How an estimator is given categories: as columns of their own (`indicators`), as numbers in alphabetical
-order (`ordinal`), as the share of each class or the mean of the numeric target within them (`target`), or as
-integer codes, because it handles categories itself; some such estimators take no more than 254 of them."""
+"""Encoding of categories: `indicators`, `ordinal` (numbers in alphabetical order), `target` (class shares, or
+the mean of the numeric target, within the category), and `codes`, integers for estimators that handle
+categories themselves; some of these take no more than 254 of them."""
 NATIVE = ("codes", "codes of 254")
 """Encodings for estimators that handle categories themselves."""
 
 FEW_CATEGORIES = 40
-"""Up to so many categories in the training rows get an indicator each; more are target-encoded. The
-threshold is skrub's (`TableVectorizer`)."""
+"""Columns with more categories in the training rows are target-encoded in place of indicators. The threshold
+is skrub's (`TableVectorizer`)."""
 MOST_CODES = 254
-"""What a byte can hold beside a missing value; the rarer categories share one code."""
+"""Codes that a byte can hold besides a missing value; the rarer categories share one."""
 MOST = 2.0**100
-"""A number beyond it (1.3e30), on either side of 0, counts as this one: scalers square numbers in double
-precision (up to 1e308), and trees and boosters hold them in single precision (up to 3e38). The mean of equal
-powers of two is exact, so that a column of nothing larger is scaled to zeros."""
+"""Numbers are clipped to this size (1.3e30): scalers square numbers in double precision (up to 1e308), and
+trees and boosters hold them in single precision (up to 3e38). The mean of equal powers of two is exact, so
+that a column in which all numbers are clipped is scaled to zeros."""
 TINY = 1e-150
-"""Adding and subtracting this number changes only numbers below 1e-130, which become multiples of 1e-166:
-quantile scaling divides by differences of numbers, and can't divide by those below 1e-308."""
+"""Adding and subtracting this number rounds numbers below 1e-130 to multiples of 1e-166: quantile scaling
+divides by differences of numbers, and can't divide by those below 1e-308."""
 
 
 def preprocessor(
@@ -50,17 +50,15 @@ def preprocessor(
 ) -> ColumnTransformer:
     """Imputation, encoding and scaling for the columns of a dataset.
 
-    Categories and booleans come first, where a missing value is a category of its own. As indicators, a
-    column of more than `FEW_CATEGORIES` becomes the share of each class, or the mean of the numeric target,
-    within its category instead (Micci-Barreca 2001, cross-fitted). Numbers and dates, as parts, are imputed
-    by `imputation` (`flagged` is the median with a column beside it that says where it was put; None leaves
-    them missing for estimators that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a
-    normal distribution by ranks), `minmax` (to 0 to 1), `robust` (median 0, quartiles 1 apart), `normalize`
-    (each row to length 1) or `none`. With `knots`, each becomes a basis of cubic splines with so many knots
-    at its quantiles; the splines are constant beyond the range of the training rows, so that no sum of them
-    explodes there. Numbers beyond `MOST` count as this one. Text becomes tf-idf weights, or zeros where no
-    text has a term; constant and identifier-like columns are left out.
-
+    Categories and booleans come first; a missing value is a category of its own. With `indicators`, a column of
+    more than `FEW_CATEGORIES` becomes the share of each class, or the mean of the numeric target, within its
+    category instead (Micci-Barreca 2001, cross-fitted). Numbers and parts of dates are imputed by `imputation`
+    (`flagged`: the median, with a column that marks imputed cells; None: left missing, for estimators that take
+    that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a normal distribution by ranks), `minmax` (to
+    0 to 1), `robust` (median 0, quartiles 1 apart), `normalize` (each row to length 1) or `none`. With `knots`,
+    each becomes a basis of cubic splines with so many knots at its quantiles; the splines are constant outside
+    the range of the training rows, so that no sum of them explodes there. Numbers are clipped to `MOST`. Text
+    becomes tf-idf weights, or zeros if no text has a term; constant and identifier-like columns are left out.
     Raises:
         BadInput: no column is left.
     """
@@ -127,7 +125,7 @@ def preprocessor(
 
 
 def category_columns(roles: Mapping[str, Role]) -> list[str]:
-    """The columns that are categories to an estimator, in their order."""
+    """The columns that an estimator gets as categories, in their order."""
     return [name for name, role in roles.items() if role in (Role.categorical, Role.boolean)]
 
 
@@ -173,12 +171,12 @@ def _category_parts(
 
 
 def columns_with(names: Sequence[str], frame: pd.DataFrame, *, few: bool) -> list[str]:
-    """The columns among `names` that have few different values in `frame`, or else those that have many."""
+    """The columns among `names` with few different values in `frame`, or else those with many."""
     return [name for name in names if (frame[name].nunique() <= FEW_CATEGORIES) == few]
 
 
 def refuse_without_features(roles: Mapping[str, Role]) -> None:
-    """Raise `BadInput` unless there is a column that a pipeline would learn from."""
+    """Raise `BadInput` unless a pipeline can learn from at least one column."""
     if set(roles.values()) <= {*NOT_LEARNED_FROM}:
         raise UnusableDataset(
             "no column to learn from: all are constant or identifiers (if that is wrong, set their roles)"
@@ -186,7 +184,7 @@ def refuse_without_features(roles: Mapping[str, Role]) -> None:
 
 
 def as_floats(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns)
-    """Numbers of any nullable type as floats, within `MOST` and rounded by `TINY`; missing ones as NaN."""
+    """Numbers of any nullable type as floats, clipped to `MOST` and rounded by `TINY`; missing ones as NaN."""
     floats = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     bounded: np.ndarray = np.clip(floats, -MOST, MOST) + TINY - TINY
     return bounded
@@ -210,8 +208,8 @@ def date_parts(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, 4 * co
         if moments.dt.tz is not None:
             moments = moments.dt.tz_convert(None)
         microseconds = (moments.astype("datetime64[us]") - np.datetime64(0, "us")) / np.timedelta64(1, "us")
-        # Nanoseconds as floats: as whole numbers they end in 2262.
+        # Floats, since integer nanoseconds end in 2262.
         days = microseconds * 1e3 / 86_400e9
         parts += [days, moments.dt.month, moments.dt.day_of_week, moments.dt.hour]
-    # Column after column, as in a frame of numbers: sums, in another order, would round otherwise.
+    # Column-major, as in a frame of numbers: sums in another order would round differently.
     return np.array([part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts]).T

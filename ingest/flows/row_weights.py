@@ -1,6 +1,6 @@
-"""Weights of rows in fits of a flow's pipeline.
+"""Row weights in fits of a flow's pipeline.
 
-They reach the classifier or regressor, its last step; imputation, encoding and scaling count rows equally.
+Only the last step, the classifier or regressor, gets them; imputation, encoding and scaling weight rows equally.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def fit_weighted(pipeline: Any, rows: pd.DataFrame, outcomes: Any, weights: Floats | None) -> Any:
-    """The pipeline, fitted.
+    """Fit the pipeline and return it.
 
     Args:
         outcomes: (n,) class codes, or numbers.
-        weights: (n,) weights of the rows; None = all count the same, else `takes_weights` must hold.
+        weights: (n,) row weights, for which `takes_weights` must hold; None = equal weights.
     """
     parameters = () if weights is None else _parameters(pipeline)
     return pipeline.fit(rows, outcomes, **dict.fromkeys(parameters, weights))
@@ -29,13 +29,13 @@ def fit_weighted(pipeline: Any, rows: pd.DataFrame, outcomes: Any, weights: Floa
 
 @cache
 def takes_weights(algorithm: str) -> bool:
-    """Whether fits of a flow, by its name, can weight rows."""
+    """Whether the flow of this name supports row weights."""
     flow = get_flow(algorithm)
     return bool(_parameters(flow.pipeline(flow.default(), {"x": Role.numeric})))
 
 
 def _parameters(estimator: Any) -> list[str]:
-    """The parameters of `fit` that take weights; none where the estimator can't weight rows."""
+    """The parameters of `fit` for row weights; empty if the estimator has none."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.pipeline import Pipeline
@@ -46,6 +46,6 @@ def _parameters(estimator: Any) -> list[str]:
         return [f"{name}__{inner}" for inner in _parameters(last)]
     if isinstance(estimator, TransformedTargetRegressor):
         return _parameters(estimator.regressor)
-    if isinstance(estimator, CalibratedClassifierCV):  # whose own weights are those of the calibration
+    if isinstance(estimator, CalibratedClassifierCV):  # its own `sample_weight` is for the calibration
         return [*_parameters(estimator.estimator), "sample_weight"]
     return ["sample_weight"] if has_fit_parameter(estimator, "sample_weight") else []

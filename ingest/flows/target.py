@@ -1,9 +1,8 @@
-"""Transformations of a numeric target, which a regressor is fitted to and whose predictions are turned back.
+"""Target transformations of regressors, undone in predictions.
 
-Every regressor is fitted to what `transformed` or `standardized` make of the target, so that its predictions
-follow a change of the target's unit: algorithms whose penalties or tolerances have the unit of the target are
-standardized. `log1p` alone depends on the unit: it leaves numbers well below 1 nearly as they are.
-
+Every regressor is fitted to a target that is `transformed` or `standardized`, so that its predictions follow a
+change of the target's unit: the target is standardized for algorithms whose penalties or tolerances have its
+unit. Only `log1p` depends on the unit: it leaves numbers well below 1 nearly as they are.
 Notation: n rows.
 """
 
@@ -21,18 +20,18 @@ if TYPE_CHECKING:
     from sklearn.base import RegressorMixin
 
 MOST_QUANTILES = 1000
-"""Quantiles of the target from which `quantile_normal` interpolates, where there are so many rows."""
+"""Most quantiles of the target between which `quantile_normal` interpolates; at most one per row."""
 
 
 def transformed(regressor: RegressorMixin, transformation: str, seed: int) -> RegressorMixin:
-    """The regressor fitted to a transformed target; `none` gives the regressor itself.
+    """Fit the regressor to a transformed target; for `none`, return it unchanged.
 
-    Predictions of a transformed target stay within the range of the training rows: the inverse of a
-    logarithm would turn a prediction a little beyond it into a huge number.
+    Predictions of a transformed target stay within the range of the training targets: the inverse of a
+    logarithm would turn a prediction slightly outside it into a huge number.
 
     Args:
         transformation: a value of `ingest.flows.base.TARGET_TRANSFORMATION`.
-        seed: of the rows that the quantiles are taken from, where there are more than 10,000.
+        seed: random seed of the row sample for the quantiles, drawn from more than 10,000 rows.
     """
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.preprocessing import QuantileTransformer
@@ -47,7 +46,7 @@ def transformed(regressor: RegressorMixin, transformation: str, seed: int) -> Re
 
 
 def standardized(regressor: RegressorMixin) -> RegressorMixin:
-    """The regressor fitted to the target with mean 0 and variance 1."""
+    """Fit the regressor to the target with mean 0 and variance 1."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.preprocessing import StandardScaler
 
@@ -55,7 +54,7 @@ def standardized(regressor: RegressorMixin) -> RegressorMixin:
 
 
 class SignedLog(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """sign(y) log(1 + |y|), whose inverse stays within the range of what it was fitted on."""
+    """sign(y) log(1 + |y|); the inverse stays within the range of the training targets."""
 
     def fit(self, y: npt.ArrayLike, _: Any = None) -> Self:
         """Fit on (n, 1) numbers."""
@@ -73,7 +72,7 @@ class SignedLog(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
 
 def signed_log1p(y: Floats) -> Floats:
-    """log(1 + y) of numbers above 0, and the same with a minus sign for negative ones."""
+    """sign(y) log(1 + |y|)."""
     logs: Floats = np.copysign(np.log1p(np.abs(y)), y)
     return logs
 

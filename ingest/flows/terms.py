@@ -1,4 +1,4 @@
-"""Tf-idf weights of a text column, which may hold no term at all."""
+"""Tf-idf weights of a text column, even one without any term."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 TEXT_TERMS = 100
-"""Terms of one text column, the most frequent first."""
+"""Most terms of a text column; the most frequent are kept."""
 
 
 class Terms(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Tf-idf weights of the most frequent terms; texts without a term are a column of zeros.
+    """Tf-idf weights of the most frequent terms; a column of zeros if no text has a term.
 
-    Single letters, signs and emoji are no terms, so the texts of some training rows may have none.
+    Single letters, signs and emoji are not terms, so all training texts may lack one.
     """
 
     def fit(self, texts: Iterable[str], y: npt.ArrayLike | None = None) -> Self:  # noqa: ARG002

@@ -13,7 +13,7 @@ LEAVES = (
     Number("min_samples_leaf", 1, 20, default=1),
     Number("min_samples_split", 2, 20, default=2),
 )
-"""Rows that a leaf and a split of a tree have at least."""
+"""Least rows of a leaf and of a split."""
 CRITERION = Choice("criterion", ("gini", "entropy"), default="gini")
 
 
@@ -41,7 +41,7 @@ def _regression_forest_space(*, bootstrap: bool) -> tuple[Number | Choice, ...]:
 # `auto` was the old name of the square root of the number of features.
 _OLD_MAX_FEATURES = {"max_features": {"auto": "sqrt"}}
 _FIXED = {"max_leaf_nodes": None, "min_weight_fraction_leaf": 0.0}
-"""Values of OpenML flow 6969, where nobody varies them."""
+"""Values that OpenML flow 6969 never varies."""
 
 random_forest = Flow(
     name="random_forest",

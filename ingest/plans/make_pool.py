@@ -1,11 +1,10 @@
-"""Make a pool of configurations anew, after a flow or a known-good configuration was added.
+"""Rebuild a pool of configurations after adding a flow or a known-good configuration.
 
     python ingest/plans/make_pool.py POOL OUTPUT
 
-POOL is a pool's file, to which known-good configurations may have been added by hand. Each flow gives its
-default, its known-good configurations in the order of the file, and a space-filling rest
-(`ingest.flows.design`). Known-good ones come before the rest, the flows taking turns; configurations that a
-search found stay at the end.
+POOL is a pool file, to which known-good configurations may be added by hand. Each flow contributes its default,
+its known-good configurations in the order of the file, and a space-filling rest (`ingest.flows.design`).
+Known-good ones come before the rest, the flows taking turns; configurations found by a search stay at the end.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
 STRONG = 24
-"""Configurations of a flow that practitioners reach for."""
+"""Configurations of each popular flow."""
 SIZES = {
     **dict.fromkeys(("lightgbm", "xgboost", "catboost"), 25),
     **dict.fromkeys(("adaboost", "decision_tree", "k_nearest_neighbors"), 6),
@@ -37,15 +36,15 @@ SIZES = {
     "adaboost_regressor": 5,
     "decision_tree_regressor": 4,
 }
-"""Configurations of the other flows."""
+"""Configurations of each of these flows, in place of `STRONG`."""
 MOST_KNOWN = 16
-"""Known-good configurations that a flow has at most, beside its default."""
+"""Most known-good configurations of a flow, besides its default."""
 SEARCHED = "search on "
-"""How the source of a configuration begins that a search found."""
+"""Prefix of the source of configurations found by a search."""
 
 
 def made_anew(pool: Pool) -> Pool:
-    """A pool of the known-good and the searched configurations of this one, all of one task type."""
+    """Rebuild a pool of one task type from its known-good and searched configurations."""
     task_type = get_flow(next(iter(pool)).algorithm).task_type
     known = {one: source for one, source in pool.items() if source not in ("default", "design")}
     searched = {one: source for one, source in known.items() if source.startswith(SEARCHED)}
@@ -56,11 +55,11 @@ def made_anew(pool: Pool) -> Pool:
 def build_pool(
     known: Pool, task_type: TaskType = CLASSIFICATION, *, seed: int = 0
 ) -> dict[Configuration, str]:
-    """Default, known and space-filling configurations of every flow of a task type, each configuration once.
+    """Default, known and space-filling configurations of every flow of a task type, without duplicates.
 
     Args:
         known: known-good configurations, the best of each flow first.
-        seed: of the space-filling designs.
+        seed: random seed of the space-filling designs.
     """
     columns: list[list[tuple[Configuration, str]]] = []
     for flow in flows_of(task_type).values():

@@ -123,6 +123,9 @@ def test_a_column_of_numbers_is_taken_with_a_warning() -> None:
         ([3.5], "1 sample"),
         ([3.5] * 5, "all of y is the same number; there is nothing to learn"),
         (["much", "little"], "could not convert string to float"),
+        (pd.date_range("2026-01-01", periods=2), "y holds dates, which can't be predicted as numbers"),
+        (np.array([1, 2], dtype="timedelta64[s]"), "y holds durations"),
+        (np.array([1, 2j]), "y holds complex numbers"),
         ([[1.0, 2.0], [3.0, 4.0]], "y should be a 1d array"),
     ],
 )
