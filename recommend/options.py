@@ -86,10 +86,10 @@ class Data:
         """Load the dataset from a file, or from OpenML.
 
         Args:
-            file: the dataset, where it is named by place.
+            file: the dataset, if given as an argument.
 
         Raises:
-            BadInput: it is not named, named twice or can't be read, or the options contradict it.
+            BadInput: it is missing, given twice or unreadable, or the options contradict it.
         """
         from ingest.reading.datasets import load_dataset
 

@@ -1,6 +1,6 @@
 """A script that cross-validates, fits, saves and predicts with a configuration or an average of several.
 
-It holds nothing of our packages.
+It does not import our packages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 
 _FEW_WORDS = 5
-"""Words that a list holds one by one."""
+"""Longest list whose words are written one by one."""
 _MODULES = {
     "argparse": "import argparse",
     "csv": "import csv",
@@ -52,7 +52,7 @@ _FROM_MODULES = {
         for name in node.names
     },
 }
-"""Names that scripts may use, and the functions of `snippets` among them -> where they come from."""
+"""Name that scripts may use, including functions of `snippets` -> its import."""
 _STANDARD_LIBRARY = (
     *("argparse", "collections", "csv", "functools", "gzip", "io", "operator", "pathlib", "typing"),
     "warnings",
@@ -220,13 +220,13 @@ def _import(module: str, names: list[str]) -> str:
 def _constants(
     reading: ColumnReading, fitting: Fitting, splitting: Splitting, origin: Origin, seed: int, names: set[str]
 ) -> str:
-    """The constants among these names, each on lines of its own."""
+    """Source of the constants among these names."""
     usual = reading.missing == snippets.MISSING
     more = [mark for mark in snippets.NO_NUMBER if not usual or mark not in snippets.MISSING]
     dataset = fitting.dataset
     code = target_code(dataset)
     categorical: object = category_columns(dataset.roles)
-    if fitting.few and fitting.many and not fitting.members:  # whose order may be another
+    if fitting.few and fitting.many and not fitting.members:  # their order may differ
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
     groups = [name for name in ("NUMERIC", "CATEGORICAL", "TEXT", "DATES") if name in names]
     values: dict[str, object] = {
@@ -267,7 +267,8 @@ def _constants(
 
 
 def _listed(words: Sequence[str], *first: Raw) -> object:
-    """A list of words, after `first`; many short ones are written as one text, an empty one before it."""
+    """A list of words, after `first`; many words are written as one text, preceded by an empty word if there
+    is one."""
     if len(words) <= _FEW_WORDS:
         return [*first, *words]
     text = textwrap.fill(" ".join(filter(None, words)), WIDTH, break_long_words=False, break_on_hyphens=False)
