@@ -276,8 +276,7 @@ def _for_ray(seeds: Seeds, space: Space) -> dict[str, Any]:
 
 
 def ray_distribution(parameter: Hyperparameter[Any, Any]) -> list[Any]:
-    """A function of `ray.tune` and `flaml.tune`, and its arguments; the upper end of integers is
-    exclusive."""
+    """A function of `ray.tune` and `flaml.tune`, and its arguments; upper ends of integers are exclusive."""
     domain, known = configspace_domain(parameter), cast("Any", parameter)
     if domain.choices is not None:
         return ["choice", list(domain.choices)]
@@ -329,8 +328,7 @@ class _Seed:
 
     @property
     def in_numbers(self) -> Configuration:
-        """The configuration with shares of the features instead of words, if the number of features is
-        known."""
+        """The configuration with shares of the features instead of words, if their number is known."""
         if self.n_features is None:
             return self.configuration
         return with_shares(self.configuration, self.n_features)
