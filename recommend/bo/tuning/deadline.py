@@ -1,4 +1,4 @@
-"""Deadline of a search, and the time that a trial may take within it."""
+"""Deadline of a search, and the time limit of its trials."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from warehouse.support.text import LONGEST_SECONDS
 
 USUAL_LIMIT = 60.0
-"""Seconds that a trial may take where the search has no time limit."""
+"""Time limit of a trial if the search has none, in seconds."""
 LARGEST_SHARE = 0.25
-"""Share of a search's time that one trial may take; a heuristic, as the next."""
+"""Largest share of a search's time for one trial; a heuristic, like the next."""
 LEAST_LIMIT = 2.0
-"""Seconds that a trial may take in any case: on a busy machine it takes long to begin."""
+"""Least time limit of a trial in seconds: on a busy machine it takes long to begin."""
 FIRST_SHARE = 0.2
-"""Share of the time left that the first fit is expected to take at most."""
+"""Largest expected share of the time left for the first fit."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Deadline:
     """The end of a search."""
 
     seconds: float | None
-    """None = there is no end."""
+    """None = no limit."""
     began: float | None = None
-    """When the time began, by the clock; None = now."""
+    """Start of the time, by the clock; None = now."""
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
     def __post_init__(self) -> None:
@@ -33,20 +33,20 @@ class Deadline:
             object.__setattr__(self, "began", self.clock())
 
     def elapsed(self) -> float:
-        """Seconds since the time began."""
+        """Seconds since the start."""
         assert self.began is not None
         return self.clock() - self.began
 
     def left(self) -> float:
-        """Seconds until the end, 0 or more; without an end, more than any fit may take."""
+        """Seconds until the end, 0 or more; without a limit, more than any fit may take."""
         return LONGEST_SECONDS if self.seconds is None else max(self.seconds - self.elapsed(), 0.0)
 
 
 def trial_limit(wanted: float | None, seconds: float | None) -> float:
-    """Seconds that a trial may take.
+    """Time limit of a trial in seconds.
 
     Args:
-        wanted: by the user; None = nothing is said.
+        wanted: the user's limit; None = none given.
         seconds: of the whole search; None = no limit.
     """
     if wanted is not None:

@@ -2,16 +2,16 @@
 
 What is done next:
 
-    1. the configuration that is expected to be best is fitted on as many rows as are quick, so that there is
-       a model whenever the session ends; how long that took tells on how many rows it is fitted next. Where
-       it takes too long it is fitted on fewer, and where it fails others are. The others that the first model
-       averages follow at once where they are quick, else at the end
-    2. trials: those of a history that were begun and have no outcome, then what the optimizer proposes
+    1. the configuration with the best expected score is fitted on few rows, so that there is a model whenever
+       the session ends; the time of this fit determines on how many rows it is fitted next. If it takes too
+       long it is fitted on fewer rows, and if it fails other configurations are. The other members of the
+       first model follow at once if they are quick, else at the end
+    2. trials: those of a history without an outcome, then the optimizer's proposals
     3. now and then a leading trial is evaluated again on other folds, since the best of many is partly luck
-    4. whenever the session has lasted twice as long as before, the model is selected anew from the trials'
-       predictions, and its members are fitted on all rows where that is quick
-    5. at the end the model is selected for the last time, and its members are fitted in the time that was
-       kept for it: on all rows, or on as many as there is time for
+    4. whenever the elapsed time has doubled, the model is selected anew from the trials' predictions, and its
+       members are fitted on all rows if that is quick
+    5. at the end the model is selected for the last time, and its members are fitted in the time reserved for
+       this: on all rows, or as many as there is time for
 """
 
 from __future__ import annotations
@@ -71,46 +71,46 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import measure_title
 
 ROUNDS, UNUSED = 3, 0.1
-"""Most rounds of trials with a model after them, and the share of the time from which on there is another; a
-heuristic, as the next."""
+"""Most rounds of trials followed by a model, and the least share of the time left for another round;
+heuristics, like the next."""
 KEPT = 0.4
-"""Largest share of the time that is kept for the last fits. The other members of the first average, which
-nearly always are among these, are fitted at once where they take no more."""
+"""Largest share of the time reserved for the last fits. The other members of the first average, which are
+nearly always among these, are fitted at once if they take no more."""
 ON_THE_WAY = 0.1
-"""Share of the time so far that fits on the way may take."""
+"""Share of the elapsed time for intermediate fits."""
 LEAST = 2.0
-"""Seconds that a fit on the way may take beyond what `LONGER` allows."""
+"""Seconds for an intermediate fit in addition to `LONGER`."""
 LONGER = 4.0
-"""Times as long as expected that a fit on the way may take."""
+"""Time limit of an intermediate fit, as a multiple of its expected time."""
 LAST_RESORT = 20.0
-"""Seconds that the last and quickest configuration may take in any case, on the fewest rows, where all others
-failed: on a busy machine it takes long to begin, and a model late is better than none."""
+"""Least time limit in seconds of the last and quickest configuration, on the fewest rows, if all others
+failed: a busy machine begins slowly, and a late model is better than none."""
 PROBE, SHORT = 0.02, 0.5
-"""Share of the time left that the very first fit is expected to take, or so many seconds; from it a session
-knows how fast this machine is on this dataset before a long fit begins."""
+"""Expected share of the time left, or seconds, of the very first fit, which measures the speed of this
+machine on this dataset before a long fit begins."""
 SLOWER = 2.0
-"""Times as long as its share of the time that a fit of the first configuration may take."""
+"""Time limit of a fit of the first configuration, as a multiple of its share of the time."""
 STEP = 4
-"""Times as many rows that it may be fitted on next. With texts and many categories the time grows faster with
-the rows than on other datasets, and each fit tells how fast."""
+"""Largest increase of its rows from one fit to the next. With texts and many categories the time grows faster
+with the rows than on other datasets, which each fit measures."""
 MARGIN = 1.2
-"""Times as long as expected for which the last fits have time."""
+"""Time reserved for the last fits, as a multiple of the expected time."""
 ENDING = 0.5
-"""Seconds that it takes to select the last model and to end."""
+"""Seconds for selecting the last model and ending."""
 ASKED = 10
-"""Proposals after which there is no time for a trial."""
+"""Rejected proposals after which there is no time for a trial."""
 FIRST_BY_MODEL = 3.0
-"""Times as long as the optimizer took to be made that its model's first proposal is expected to take."""
+"""Expected time of the surrogate's first proposal, as a multiple of the time for making the optimizer."""
 MORE = 1.5
-"""Times as long as the one before that the last selection may take."""
+"""Time reserved for the last selection, as a multiple of the previous one."""
 LIKELY = 2
-"""Best trials that the next selection is likely to have as members."""
+"""Number of best trials likely to be members of the next selection."""
 LEADERS = 5
-"""Trials that are evaluated again."""
+"""Number of best trials that are evaluated again."""
 REPETITIONS = {True: 5, False: 2}
-"""Whether rows are few -> most evaluations of a trial."""
+"""Whether rows are few -> most evaluations per trial."""
 REPEAT_EVERY = 4
-"""Every which trial is a repetition."""
+"""Number of trials per repetition."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ class Progress:
     """Progress of a search."""
 
     done: int
-    """Trials that have ended."""
+    """Number of finished trials."""
     failed: int
     of: int | None
-    """Trials that are planned; None = as many as the time allows."""
+    """Number of planned trials; None = as many as the time allows."""
     seconds_left: float | None
     best: str | None
     """The best value so far and its algorithm, in words."""
 
     def line(self) -> str:
-        """A line about a search that goes on."""
+        """A line about a running search."""
         parts = [f"trial {self.done}" + ("" if self.of is None else f" of {self.of}")]
         if self.failed:
             parts.append(f"{self.failed} failed")
@@ -140,11 +140,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Selection:
-    """What a model consists of."""
+    """The members of a model."""
 
     weights: dict[Configuration, float]
     value: float | None = None
-    """Value of the measure on rows that the selection has not seen; None where it is unknown."""
+    """Value of the measure on rows not used by the selection; None if unknown."""
 
 
 @dataclass
@@ -159,36 +159,36 @@ class Session:
     firsts: Sequence[Configuration]
     """Configurations whose average is the first model, the best first."""
     fallbacks: Sequence[Configuration]
-    """Configurations to fit where none of these can be, the last one whatever time is left."""
+    """Configurations to fit if all of these fail, the last one regardless of the time left."""
     fit_seconds: Callable[[Configuration, int], float]
     """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
     unknown."""
     proposer: Proposer
     runner: Runner
     jobs: int = 1
-    """Tasks that the runner can run at the same time."""
+    """Number of parallel tasks of the runner."""
     wants_model: bool = True
     report: Callable[[Progress], None] = lambda _: None
     fitted: dict[Configuration, Fitted] = field(default_factory=dict, init=False)
     """Configuration -> its last fit."""
     failed: dict[Configuration, str] = field(default_factory=dict, init=False)
-    """Configuration -> why a fit failed that fewer rows would not have helped."""
+    """Configuration -> reason of a failure that fewer rows would not have avoided."""
     selection: Selection = field(init=False)
     interrupted: bool = field(default=False, init=False)
     _failure: str | None = field(default=None, init=False)
-    """Why it ended early; None where it did not, or was interrupted."""
+    """Why it ended early; None if it did not, or was interrupted."""
     _closing: bool = field(default=False, init=False)
-    """Whether the time no longer suffices for a new trial."""
+    """Whether there is no time left for a new trial."""
     _left_out: int = field(default=0, init=False)
-    """Members that the last selection had no time for."""
+    """Number of members skipped by the last selection for lack of time."""
     _since_repetition: int = field(default=0, init=False)
     _unrepeatable: set[int] = field(default_factory=set, init=False)
     _next_selection: float = field(default=0.0, init=False)
-    """Seconds from the beginning until the model is selected anew; 0 = not before the firsts are tried."""
+    """Elapsed seconds at which the model is selected anew; 0 = not before the firsts are tried."""
     _selecting: float = field(default=0.0, init=False)
-    """Seconds that the last selection took."""
+    """Seconds of the last selection."""
     _proposing: float = field(default=0.0, init=False)
-    """Seconds that the next proposal is expected to take."""
+    """Expected seconds of the next proposal."""
     _wanted: dict[Configuration, int] = field(default_factory=dict, init=False)
     """Configuration to fit before the next trial -> number of rows."""
     _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
@@ -202,7 +202,7 @@ class Session:
 
     @cached_property
     def splits(self) -> Splits:
-        """The splits of the trials: those of the history, else as many as the time allows after the fits."""
+        """The splits of the trials: those of the history, else as many as the time allows."""
         if self.history.resampling is None:
 
             def seconds(rows: int) -> float:
@@ -216,16 +216,16 @@ class Session:
 
     @cached_property
     def _rows(self) -> Positions:
-        """The rows that the model is selected on."""
+        """The rows used for selecting the model."""
         strata = strata_of(self.dataset.target)
         return voting_rows(self.splits.of(), int(strata.max()) + 1)
 
     # ---- the session ----------------------------------------------------------------------------------
 
     def run(self) -> Model | None:
-        """Run it to its end; returns the model, None where there is none.
+        """Run the session to its end, and return the model; None if there is none.
 
-        An interrupt ends what runs, and what is fitted by then is the model.
+        An interrupt ends running tasks, and the model consists of the fits so far.
         """
         for trial in self.history.trials:
             self._note_trial(trial)
@@ -243,7 +243,7 @@ class Session:
         return self.model
 
     def _round(self, ended: Callable[[], bool]) -> None:
-        """Trials until there is no more time for them, then the model."""
+        """Run trials until their time is up, then fit the model."""
         self._closing = False
         self._work(self._next, ended)
         self._closing = True
@@ -252,23 +252,23 @@ class Session:
             self._work(self._next_fit, ended)
 
     def _has_time_for_another_round(self) -> bool:
-        """Whether much of the time that was kept for the last fits is left, since they were not needed."""
+        """Whether much of the time reserved for the last fits is left over."""
         seconds = self.deadline.seconds
         return seconds is not None and self.wants_model and self.deadline.left() > UNUSED * seconds
 
     @property
     def model(self) -> Model | None:
-        """What is selected, as far as it is fitted; else the first configuration that is."""
+        """The selected members that are fitted; else the first fitted configuration."""
         found = model_of(self.selection.weights, self.fitted)
         return found or model_of(self._first_fitted, self.fitted)
 
     @property
     def _first_fitted(self) -> dict[Configuration, float]:
-        """The first configuration that was fitted, alone; empty before."""
+        """The first fitted configuration alone; empty before."""
         return dict.fromkeys([*self.fitted][:1], 1.0)
 
     def remarks(self) -> list[str]:
-        """What the strategy chose, what the time did not suffice for, and what failed, in sentences."""
+        """Sentences about the strategy's choices, anything skipped for lack of time, and failures."""
         said = [*self._choices()]
         model = self.model
         ended = self._failure or ("the search was interrupted" if self.interrupted else "the time was up")
@@ -298,7 +298,7 @@ class Session:
         return said
 
     def _choices(self) -> Iterator[str]:
-        """A sentence about how many trials a strategy other than the default has chosen."""
+        """A sentence about the number of trials chosen by a strategy other than the default."""
         name = self.search.strategy
         origins = [trial.origin for trial in self.history.trials if trial.evaluations]
         if name == DEFAULT_STRATEGY or get_strategy(name).shares or not origins:
@@ -311,7 +311,7 @@ class Session:
             yield f"{name} chose none of the {trials}: they were {others}."
 
     def _work(self, following: Callable[[], Task | None], ended: Callable[[], bool]) -> None:
-        """Do what follows, until nothing does or somebody asks to end."""
+        """Run the tasks of `following` until there is none or `ended`."""
         running = self._running
         may_begin = True
         try:
@@ -324,7 +324,7 @@ class Session:
                 may_begin = bool(done)
                 for future in sorted(done, key=lambda future: running[future].number):
                     outcome = future.result()
-                    # A failure after an interrupt is that of a process that was ended with this one.
+                    # A failure after an interrupt comes from a process ended together with this one.
                     if outcome.outcome is Outcome.success or not ended():
                         self._ended(running.pop(future), outcome)
         finally:
@@ -358,13 +358,13 @@ class Session:
             full = self.budget.trials is not None and len(self.history.trials) >= self.budget.trials
             trial = None if full else self._proposed()
         if trial is None:
-            self._closing = not self._of_kind("trial")  # for whose outcomes the proposer may wait
+            self._closing = not self._of_kind("trial")  # the proposer may wait for their outcomes
             return None
         self._since_repetition += 1
         return Task("trial", trial.configuration, self._seconds_for_trial(), trial.number)
 
     def _proposed(self) -> Trial | None:
-        """The next trial, begun; None where nothing is proposed that fits into the time."""
+        """Begin the next proposed trial that fits into the time; None if there is none."""
         for _ in range(ASKED):
             if self._seconds_for_trials() <= self._proposing:
                 return None
@@ -383,9 +383,9 @@ class Session:
         return None
 
     def _share(self, one: Proposed) -> float:
-        """The share of a trial's rows as it is proposed, or more where all trials have few and it is quick.
+        """The proposed share of a trial's rows, or more if all trials have few rows and this one is quick.
 
-        As many rows as the model may be fitted on in its time are what a configuration is to be judged by.
+        A configuration should be judged at the training size that the model could have.
         """
         seconds, resampling = self.deadline.seconds, self.splits.resampling
         if one.share != ALL_ROWS or resampling.train_rows is None or seconds is None:
@@ -395,13 +395,13 @@ class Session:
         return max(min(rows, most) / self._trial_rows, ALL_ROWS)
 
     def _fits_into(self, one: Proposed | Trial) -> bool:
-        """Whether the trial is expected to end in time, and a fit on as many rows to end in the time left."""
+        """Whether the trial is expected to end in time, and so is a fit on as many rows."""
         seconds = self._seconds_for_trial()
         trial = self._times.of_fit(one.configuration, self._rows_of(one)) * self._trial_fits
         return seconds > 0 and not trial > seconds and self._can_be_fitted(one.configuration)
 
     def _next_repetition(self, *, at_once: bool = False) -> Task | None:
-        """Another evaluation of the leader that has the fewest.
+        """Another evaluation of the leader with the fewest evaluations.
 
         Args:
             at_once: whether there is nothing else to do.
@@ -441,9 +441,9 @@ class Session:
         return None
 
     def _first_fit(self) -> Task | None:
-        """A quick fit of the first configuration that has its share of the time left for one.
+        """A quick fit of the first configuration that can be fitted in its share of the time left.
 
-        The last one has some seconds whatever time is left, and is fitted on the fewest rows.
+        The last one is fitted on the fewest rows, and has some seconds regardless of the time left.
         """
         possible = [one for one in dict.fromkeys([*self.firsts, *self.fallbacks]) if one not in self.failed]
         left = self.deadline.left()
@@ -487,9 +487,10 @@ class Session:
             self.failed[one] = call.message or str(call.outcome)
 
     def _want_more(self, one: Configuration) -> None:
-        """Have the first model fitted on more rows, then the others of the average where all are quick.
+        """Request a fit of the first model on more rows, and of the other members of the average if all are
+        quick.
 
-        It takes several steps where all rows are many times those of its fit.
+        It takes several steps if there are many times as many rows as in its fit.
         """
         left, before = self.deadline.left(), self._fitted_rows(one)
         rows = self._times.rows_within(FIRST_SHARE * left, one, most=STEP * before) or 0
@@ -500,7 +501,7 @@ class Session:
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
         cut_off = evaluation.outcome is Outcome.timeout and task.limit < self._limit
-        if cut_off:  # by the end of the session, which says nothing about the configuration
+        if cut_off:  # the session ended; this says nothing about the configuration
             self.history.stop(task.number, "time")
             self._closing = True
             return
@@ -520,9 +521,9 @@ class Session:
             self._unrepeatable.discard(task.number)
 
     def _with_votes(self, number: int, evaluation: Evaluation) -> Evaluation:
-        """The evaluation with its predictions of the rows that members are chosen on alone.
+        """The evaluation with only its predictions of the rows used for selection.
 
-        Trials on fewer rows have none: they are no members.
+        Trials on fewer rows have none, since they can't be members.
         """
         trial, votes = self.history.trial(number), None
         if evaluation.predictions is not None and trial.counts:
@@ -550,10 +551,10 @@ class Session:
     # ---- the model ------------------------------------------------------------------------------------
 
     def _select(self, *, final: bool = False) -> None:
-        """Select the model anew, and have its members fitted where that is quick.
+        """Select the model anew, and request fits of its members if these are quick.
 
         Args:
-            final: whether this is the last time; then the value is estimated, and all are fitted.
+            final: whether this is the last time: then the value is estimated, and all members are fitted.
         """
         before = self.deadline.elapsed()
         self.selection = self._selected(final=final)
@@ -578,7 +579,7 @@ class Session:
             return Selection({one: weights[one] for one in planned} or self._first_fitted)
         found = [trial for trial in found if self._can_be_fitted(trial.configuration)]
         voters = [] if measure in TIMES else self._voters(found)
-        if found and not voters:  # predictions say nothing of a time, and those of some can't be averaged
+        if found and not voters:  # predictions do not determine a time, and some can't be averaged
             return Selection({found[0].configuration: 1.0}, found[0].value(measure))
         while voters:
             ballot, select = self._vote(voters)
@@ -593,9 +594,10 @@ class Session:
         return Selection(self._first_fitted)
 
     def _with_untried(self, voted: dict[Configuration, float]) -> dict[Configuration, float]:
-        """The selected weights, with the first members that are fitted and had no time for a trial.
+        """The selected weights, with first members that are fitted but had no time for a trial.
 
-        What is expected of these stands as long as nothing was measured; each counts as much as all that was.
+        Their expected values hold until they are measured; each has the same weight as all tried ones
+        together.
         """
         tried = {trial.configuration for trial in self.history.trials if trial.evaluations}
         fitted = [one for one in self._firsts if self._fitted_rows(one) >= self._trial_rows]
@@ -606,7 +608,7 @@ class Session:
         return {one: scale * weight for one, weight in voted.items()} | dict.fromkeys(untried, scale)
 
     def _vote(self, voters: Sequence[Trial]) -> tuple[Ballot, Callable[..., dict[int, float]]]:
-        """What the trials predict, and a function that selects some of them, with weights, on given rows."""
+        """The trials' predictions, and a function that selects weighted members on given rows."""
         scorer = scorer_of(self.dataset)
         ballot = Ballot(
             [trial.predictions for trial in voters if trial.predictions is not None],
@@ -627,10 +629,11 @@ class Session:
         return ballot, select
 
     def _voters(self, found: Sequence[Trial]) -> list[Trial]:
-        """The trials that the model is selected from: the first ones, and the best that are as good as these.
+        """The trials from which the model is selected: the first ones, and those better than the worst of
+        these.
 
         Args:
-            found: the trials that succeeded, the best first.
+            found: the successful trials, the best first.
         """
         usable = [trial for trial in found if trial.predictions is not None]
         firsts = [trial for trial in usable if trial.configuration in self.firsts]
@@ -640,10 +643,10 @@ class Session:
         ]
 
     def _planned(self, weights: Mapping[Configuration, float], seconds: float) -> dict[Configuration, int]:
-        """The members that are fitted or can be within these seconds, with the rows of each.
+        """The members that are fitted or can be fitted within these seconds, with the rows of each.
 
-        Those that are not fitted come first, then the heaviest, as long as there is time for more rows. One
-        that can't be fitted on as many rows as its trial is left out: nobody knows what it is worth then.
+        Unfitted ones come first, then the heaviest, as long as there is time for more rows. A member that
+        can't be fitted on as many rows as its trial is left out, since its value is unknown then.
         """
         if not self.wants_model:
             return dict.fromkeys(weights, self._times.all_rows)
@@ -660,34 +663,34 @@ class Session:
         return planned
 
     def _can_be_fitted(self, one: Configuration) -> bool:
-        """Whether it is fitted, or is expected to be on as many rows as a trial within the time left."""
+        """Whether it is fitted, or can be within the time left, on as many rows as a trial."""
         if not self.wants_model or one in self.fitted:
             return True
         return one not in self.failed and self._times.of_fits([one], self._trial_rows) <= self.deadline.left()
 
     def _fitted_rows(self, one: Configuration) -> int:
-        """Number of rows that it is fitted on, 0 where it is not."""
+        """Number of rows on which it is fitted, 0 if it is not."""
         return self.fitted[one].rows if one in self.fitted else 0
 
     def _is_missing(self, one: Configuration) -> bool:
-        """Whether it is not fitted on all rows, and may be."""
+        """Whether it is not yet fitted on all rows, and has not failed."""
         return one not in self.failed and self._fitted_rows(one) < self._times.all_rows
 
     def _want(self, rows: Mapping[Configuration, int]) -> None:
-        """Have configurations fitted on these numbers of rows before the next trial."""
+        """Request fits on these numbers of rows before the next trial."""
         running = {task.configuration for task in self._of_kind("fit")}
         for one, wanted in rows.items():
             if one not in running and wanted > self._fitted_rows(one):
                 self._wanted[one] = wanted
 
     def _of_kind(self, kind: str) -> list[Task]:
-        """Tasks of a kind that run."""
+        """Running tasks of a kind."""
         return [task for task in self._running.values() if task.kind == kind]
 
     # ---- time -----------------------------------------------------------------------------------------
 
     def _seconds_for_trials(self) -> float:
-        """Seconds left for trials, without those that the last fits need."""
+        """Seconds left for trials, without those reserved for the last fits."""
         if self.deadline.seconds is None:
             return math.inf
         likely = [trial.configuration for trial in ranked(self.history.trials, self.search.measure)[:LIKELY]]
@@ -695,12 +698,12 @@ class Session:
         planned = self._planned(members, min(self.deadline.left(), KEPT * self.deadline.seconds))
         more = {one: rows for one, rows in planned.items() if rows > self._fitted_rows(one)}
         fits = MARGIN * sum(self._times.of_fits([one], rows) for one, rows in more.items()) / self.jobs
-        # The last selection has more trials to choose from than the one before, and is followed by its
-        # estimate, a selection for each block.
+        # The last selection has more trials than the one before, and is followed by its estimate, which
+        # takes a selection for each block.
         return self._left_until(fits + MORE * (1 + BLOCKS) * self._selecting + ENDING)
 
     def _seconds_for_trial(self) -> float:
-        """Seconds that a trial may take that begins now."""
+        """Time limit in seconds of a trial that begins now."""
         return min(self._limit, self._seconds_for_trials())
 
     def _left_until(self, kept: float) -> float:
@@ -708,11 +711,11 @@ class Session:
 
     @property
     def _trial_rows(self) -> int:
-        """Number of rows that each fit of a trial has at least."""
+        """Least number of rows of each fit of a trial."""
         return self.splits.resampling.sizes(self._times.all_rows)[0]
 
     def _rows_of(self, trial: Proposed | Trial) -> int:
-        """Number of rows that each fit of this trial has."""
+        """Number of rows of each fit of this trial."""
         return round(trial.share * self._trial_rows)
 
     @property
@@ -720,7 +723,7 @@ class Session:
         return fits_of_trial(self.splits.resampling)
 
     def _note_trial(self, trial: Trial) -> None:
-        """Take the time of the fits of a trial into account."""
+        """Note the time of the fits of a trial."""
         evaluation = trial.evaluation
         if evaluation is None or evaluation.outcome is not Outcome.success:
             return
