@@ -78,7 +78,7 @@ class TimeOptions:
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Try the first ones and usual defaults on the dataset for this time.",
+            help="Try the first ones and common defaults on the dataset for this long.",
         ),
     ] = None
     jobs: Annotated[
@@ -86,7 +86,7 @@ class TimeOptions:
     ] = None
     record: Annotated[
         bool,
-        typer.Option("--record/--no-record", help="Write the trials to the warehouse, to be learned from."),
+        typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use."),
     ] = False
 
 
@@ -95,10 +95,10 @@ class ResultOptions:
     """Output and files."""
 
     panel: ClassVar = "Results"
-    why: Annotated[bool, typer.Option("--why", help="All hyperparameters, and the grounds of each rank.")] = (
+    why: Annotated[bool, typer.Option("--why", help="Show all hyperparameters, and reasons for ranks.")] = (
         False
     )
-    legend: Annotated[bool, typer.Option("--legend", help="Say what the columns mean.")] = False
+    legend: Annotated[bool, typer.Option("--legend", help="Explain the columns.")] = False
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain the ranking in about ten sentences.")
     ] = False
@@ -171,11 +171,11 @@ def recommend(
       recommend my.csv --role size=numeric --delimiter semicolon --missing unknown
     """
     if time.record and time.verify is None:
-        raise BadOption("--record needs --verify: nothing else is tried")
+        raise BadOption("--record needs --verify, which makes the trials")
     if time.record:
         Warehouse.check_writable(more.warehouse)
     if results.average and results.code is None:
-        raise BadOption("--average says what --code FILE writes: name a file")
+        raise BadOption("--average needs --code FILE")
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always has explanations
     kept = 0.0

@@ -252,7 +252,7 @@ def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
     for seed in _read(seeds):
         point = flaml_point(seed.configuration, seed.n_rows, seed.n_features)
         if point is None:
-            notes.append(f"{seed.label}: FLAML has nothing like it")
+            notes.append(f"{seed.label}: FLAML has no equivalent")
             continue
         known = starting_points.setdefault(point.estimator, [])
         if point.values not in known:
@@ -260,9 +260,9 @@ def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
         if point.left_out:
             notes.append(f"{seed.label}: {point.estimator} leaves out {', '.join(point.left_out)}")
         if point.moved:
-            notes.append(f"{seed.label}: brought into FLAML's range: {', '.join(point.moved)}")
+            notes.append(f"{seed.label}: clipped to FLAML's range: {', '.join(point.moved)}")
     if not starting_points:
-        raise BadOption("FLAML has nothing like the flows of these seeds")
+        raise BadOption("FLAML has no equivalent of the flows of these seeds")
     return {"starting_points": starting_points, "estimator_list": [*starting_points], "notes": notes}
 
 
@@ -369,7 +369,7 @@ def named(configuration: Configuration, *, joint: bool) -> dict[str, Value]:
 def _read(seeds: Seeds) -> list[_Seed]:
     entries = seeds.get("configurations") if isinstance(seeds, Mapping) else seeds
     if not isinstance(entries, Sequence):
-        raise UnreadableInput("seeds are a document with a list `configurations`, or that list")
+        raise UnreadableInput("seeds must be a document with a list `configurations`, or this list")
     dataset = seeds.get("dataset") if isinstance(seeds, Mapping) else None
     n_rows, n_features = (
         dataset.get(size) if isinstance(dataset, Mapping) else None for size in ("rows", "features")

@@ -145,7 +145,7 @@ class TrialOptions:
         int,
         typer.Option(
             min=0,
-            help="Picks of the greedily selected ensemble (Caruana 2004); 0 = the best configuration alone.",
+            help="Size of the greedily selected ensemble (Caruana 2004); 0 = the best configuration alone.",
         ),
     ] = PICKS
     seed: Annotated[int, typer.Option(min=0, help="Random seed of samples, folds and estimators.")] = 0
@@ -165,7 +165,7 @@ class MachineOptions:
     warehouse: WarehouseOption = None
     record: Annotated[
         bool,
-        typer.Option("--record/--no-record", help="Write the trials to the warehouse, to be learned from."),
+        typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use."),
     ] = False
     quiet: QuietOption = False
 

@@ -123,7 +123,7 @@ def find_ensemble(members: Mapping[Configuration, float], dataset: Dataset, *, s
         Raw(f"fit_{name}(X, {'codes' if fitting.labels_as_numbers else 'y'})")
         for name, fitting in average.members.items()
     ]
-    average.say("# A frozen estimator is fitted already, and stays as it is.")
+    average.say("# A frozen estimator is not fitted again.")
     frozen = [(name, Call("FrozenEstimator", [call])) for name, call in zip(names, calls, strict=True)]
     average.add(frozen, before="members = ")
     average.add(list(members.values()), before="weights = ")

@@ -258,7 +258,7 @@ def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> Column
         try:
             _add(reading, name, role, rows[name], dataset.features[name])
         except (ValueError, TypeError, AttributeError, OverflowError):
-            raise _Differs(f"column {quoted(name)} comes out differently") from None
+            raise _Differs(f"column {quoted(name)} is read differently") from None
     for name in reading.dates:
         if any(f"{name}: {part}" in dataset.roles for part in snippets.PARTS):
             raise _Differs(f"another column is named as a part of the date {quoted(name)}")
@@ -275,7 +275,7 @@ def _target(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[t
             found = _read(cells, functions, missing)
             if found.dropna().tolist() == wanted:
                 return functions, found.notna().to_numpy()
-    raise _Differs(f"the target {quoted(name)} comes out differently")
+    raise _Differs(f"the target {quoted(name)} is read differently")
 
 
 def _read(cells: pd.Series, functions: tuple[str, ...], missing: list[str]) -> pd.Series:
@@ -330,4 +330,4 @@ def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted
         if role != Role.text and texts.astype(object).where(texts.notna(), None).tolist() == labels:
             reading.coded.append(name)
             return
-    raise _Differs(f"column {quoted(name)} comes out differently")
+    raise _Differs(f"column {quoted(name)} is read differently")

@@ -151,8 +151,8 @@ def _head(
             python SCRIPT.py DATA --predict NEW --output predictions.csv
         """
     )
-    saved = "A saved model (joblib.load) takes what features(read(FILE)) returns"
-    saved += ", and answers with places in CLASSES." if fitting.labels_as_numbers else "."
+    saved = "A saved model (joblib.load) takes the result of features(read(FILE))"
+    saved += ", and predicts positions in CLASSES." if fitting.labels_as_numbers else "."
     paragraphs = [
         _wrapped(title),
         "\n".join(map(_wrapped, (facts, plain(origin.choice), plain(origin.expected)))),
@@ -279,16 +279,16 @@ def _listed(words: Sequence[str], *first: Raw) -> object:
 _REMARKS = {
     "DECIMAL_COMMAS": "# Numbers with decimal commas.\n",
     "DECORATED": "# Numbers with a currency, a unit, a limit, or commas between thousands.\n",
-    "FEW_CATEGORIES": "# A column of zeros and ones for each category.\n",
-    "MANY_CATEGORIES": "# The mean of each class in place of a category.\n",
-    "CODED": "# Categories that are written as numbers.\n",
+    "FEW_CATEGORIES": "# One-hot encoded.\n",
+    "MANY_CATEGORIES": "# Target-encoded: each category becomes the mean of each class.\n",
+    "CODED": "# Categories written as numbers.\n",
     "TRUTHS": "# Their words for false and true.\n",
-    "MOST": "# A number beyond it, on either side of 0, counts as this one.\n",
-    "TINY": "# Differences far below it vanish: scaling can't divide by them.\n",
-    "POWERS": "# Units that multiply.\n",
-    "MISSING": "# Cells without a value, in any case of letters.\n",
-    "TIME": "# Folds test rows with larger values of it than those that are fitted on.\n",
-    "GROUP": "# Rows with the same value are never parted.\n",
+    "MOST": "# Numbers are clipped to this magnitude.\n",
+    "TINY": "# Rounds far smaller differences away, so that scaling does not divide by them.\n",
+    "POWERS": "# Suffixes that multiply.\n",
+    "MISSING": "# Markers of missing values, case-insensitive.\n",
+    "TIME": "# Folds are tested on later values of it than they are fitted on.\n",
+    "GROUP": "# Rows with the same value stay in one fold.\n",
     "SCORER": "# See sklearn.metrics.get_scorer_names().\n",
 }
 """Constant -> the comment above it."""
@@ -311,7 +311,7 @@ def _opened() -> str:
     return '''def opened(
     path: str, names: list[str], parser: argparse.ArgumentParser
 ) -> pd.DataFrame:
-    """The table in a file; a line ends the script where it can't be used."""
+    """The table in a file; exits with a message if it can't be used."""
     try:
         table = read(path)
     except (OSError, EOFError, ValueError) as error:
@@ -354,7 +354,7 @@ def _features(reading: ColumnReading) -> str:
         lines.append("    columns |= date_parts(name, dates(table[name], form))")
     return (
         "def features(table: pd.DataFrame) -> pd.DataFrame:\n"
-        '    """The columns that the model learns from; all others are left out."""\n'
+        '    """The input columns of the model; all others are left out."""\n'
         "    columns = {}\n"
         + "".join(f"    {line}\n" for line in lines)
         + "    return pd.DataFrame(columns)\n"

@@ -255,5 +255,5 @@ def _beyond(size: Outside) -> Caution:
         "outside",
         f"{value:,.0f} {_SIZES[size.quality]} are outside of the known datasets' range ({least:,.0f} to "
         f"{most:,.0f}; "
-        f"{far}), so this is less certain than it looks",
+        f"{far}), so predictions are less reliable than stated",
     )

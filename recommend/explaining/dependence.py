@@ -101,7 +101,7 @@ def _time(
             return None
         return Sign(by, f"the rows are in the order of {name!r}", 2.0 + is_date)
     if is_date and set(words) <= _TIMES:
-        return Sign(by, f"each row has its {name!r}", 2.0)
+        return Sign(by, f"each row is dated by {name!r}", 2.0)
     if is_date:
         order = np.argsort(values, kind="stable")
         agrees = float((strata[order][1:] == strata[order][:-1]).mean())

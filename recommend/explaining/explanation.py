@@ -138,7 +138,7 @@ def explain(
     """
     model, trials = known.model, 0 if known.trials is None else len(known.trials)
     if evidence is None:
-        fallbacks = [f"the learner {model.origin.learner} gives no weights of datasets"]
+        fallbacks = [f"the learner {model.origin.learner} does not weight datasets"]
         return Explanation(model.runs, model.datasets, trials, [], [], {}, 0.0, fallbacks)
     descriptions = evidence.contributions.model.descriptions
     here = without_target(descriptions.features(known.metafeatures.to_frame().T)).iloc[0]

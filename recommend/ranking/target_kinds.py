@@ -62,8 +62,8 @@ class ClassTarget(TargetKind):
     def check_measure(self, measure: str) -> None:
         if measure in _OF_NUMBERS_ALONE:
             raise BadOption(
-                f"measure {measure!r} is of numbers, and the target {self.dataset.target.name!r} has classes;"
-                f" use one of {', '.join(CLASSIFICATION.measures)}"
+                f"measure {measure!r} is for numbers, but the target {self.dataset.target.name!r} has"
+                f" classes; use one of {', '.join(CLASSIFICATION.measures)}"
             )
 
     def default_measure(self, warehouse: Warehouse) -> str:
@@ -89,7 +89,7 @@ class NumberTarget(TargetKind):
         name = self.dataset.target.name
         if measure in CLASSIFICATION.measures:
             raise BadOption(
-                f"measure {measure!r} is of classes, and the target {name!r} is a number; use one of"
+                f"measure {measure!r} is for classes, but the target {name!r} is a number; use one of"
                 f" {', '.join(REGRESSION.measures)}"
             )
         if measure == RMSLE and self.dataset.target.min() < 0:

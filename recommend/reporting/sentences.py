@@ -139,14 +139,14 @@ def _for_and_against(
     told += [f"badly on {_enumerated(bad)}" if good else f"did badly on {_enumerated(bad)}"] if bad else []
     if trait is not None:
         group = in_words(trait[0], balance)
-        told.append(f"what counts most {'for' if trait[1] > 0 else 'against'} it here is {group}")
+        told.append(f"the main factor {'for' if trait[1] > 0 else 'against'} it here is {group}")
     settings = reasons.hyperparameters
     if settings is not None and settings.parts:
         name, part = settings.largest_first[0]
         if abs(part) >= SMALLEST:
             values = item.configuration.values
             setting = f"{name}={short(values[name])}" if name in values else name
-            told.append(f"of its settings {setting} matters most ({part:+.2f})")
+            told.append(f"its most important setting is {setting} ({part:+.2f})")
     return [*lines, f"   It {'; '.join(told)}."] if told else lines
 
 

@@ -312,7 +312,7 @@ def _verification(found: Verification) -> list[str]:
     ending = ", then interrupted" if found.search.interrupted else ""
     how = (
         f"Tried for {console.duration(found.search.seconds)}{ending}: {title} by {found.search.procedure}, "
-        "the mean where there are several."
+        "averaged over repetitions."
     )
     tried = [*console.wrapped_table(header, rows, "<>>>"), "", how] if rows else []
     return [*tried, *found.search.remarks]

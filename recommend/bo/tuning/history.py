@@ -179,7 +179,7 @@ class TrialHistory:
         if trial is None:
             return None
         self._left.remove(trial)
-        logger.info("trial %d again: it was begun, but has no outcome", trial.number)
+        logger.info("repeating trial %d, which has no outcome", trial.number)
         trial.stopped = None
         return trial
 

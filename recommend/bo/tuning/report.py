@@ -88,9 +88,7 @@ def table(tuned: SearchResult) -> str:
     ]
     if tuned.best is not None:
         lines += ["", *_leaderboard(tuned), ""]
-        lines.append(
-            f"{measure_title(tuned.measure)}: by {tuned.procedure}, the mean where a trial has several."
-        )
+        lines.append(f"{measure_title(tuned.measure)}: by {tuned.procedure}, averaged over repetitions.")
     return "\n".join([*lines, *_model(tuned), *tuned.remarks])
 
 

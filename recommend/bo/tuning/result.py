@@ -72,7 +72,7 @@ class SearchResult:
         return "\n".join(
             [
                 f"SearchResult for {self.dataset.name[:_LONGEST]}: {trials}; "
-                f"{measure_title(self.measure)} to expect on new rows: {value}",
+                f"expected {measure_title(self.measure)} on new rows: {value}",
                 *members[:_SHOWN],
                 *([f"  ... and {counted(more, 'members')} more"] if more > 0 else []),
                 "Next: .leaderboard, .weights, .model, .remarks, .code()",

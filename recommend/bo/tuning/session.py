@@ -288,12 +288,13 @@ class Session:
         missing = [one for one in self.selection.weights if model is not None and one not in model.weights]
         left_out = len(missing) + self._left_out
         if model is not None and left_out:
-            said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted.")
+            said.append(f"{counted(left_out, 'members')} of the model could not be fitted in time.")
         fewer = [] if model is None else [rows for rows in model.rows.values() if rows < self._times.all_rows]
         if fewer:
             said.append(
-                f"{counted(len(fewer), 'members')} of the model had no time for all {self._times.all_rows:,}"
-                f" rows: fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
+                f"{counted(len(fewer), 'members')} of the model could not be fitted in time on all"
+                f" {self._times.all_rows:,} rows: fitted on {min(fewer):,}"
+                f"{' or more' if len({*fewer}) > 1 else ''}."
             )
         return said
 

@@ -6,8 +6,8 @@ together.
 
 At each trial:
     1. a random sample of configurations is drawn for each algorithm
-    2. their values and those of the trials are drawn from the joint posterior (`Scorer.draw`); a surrogate
-       with marginal distributions only draws them independently, which makes maxima look higher
+    2. their values and those of the trials are drawn from the joint posterior (`CandidateScorer.draw`); a
+       surrogate with marginal distributions only draws them independently, which makes maxima look higher
     3. the algorithm is chosen whose highest drawn value of an untried configuration exceeds that of the
        trials most, divided by its cost; if none exceeds it, the one with the highest value
     4. its configuration with the highest acquisition function is proposed
