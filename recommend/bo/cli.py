@@ -32,8 +32,8 @@ from warehouse.support.text import counted
 
 HELP = """Search for the best model of a dataset, starting with the recommendation.
 
-The model is an average of configurations that are good together. Ctrl-C ends a search with the best so far;
-the same command goes on with its trials.
+The model is an ensemble of several configurations. Ctrl-C ends a search with the best model so far;
+repeating the command continues it.
 
 Examples:
 
@@ -199,7 +199,7 @@ class ResearchOptions:
         str | None,
         typer.Option(
             help="Acquisition function: ei, ei-per-second, ucb; more: `tune methods`. "
-            "Default: the surrogate's own, but ei-per-second in place of ei."
+            "Default: the surrogate's own, but ei-per-second instead of ei."
         ),
     ] = None
     learner: Annotated[
@@ -328,7 +328,7 @@ def _keep(
     tuned: SearchResult, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
 ) -> None:
     """Write the requested results of a search, and print a line about each."""
-    notes = [f"The trials are in {tuned.folder}; the same command goes on with them."]
+    notes = [f"The trials are in {tuned.folder}; repeat the command to continue them."]
     failures: list[HeadstartError] = []
     with console.progress(machines.quiet):
         for keep in wanted:

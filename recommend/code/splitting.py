@@ -52,7 +52,7 @@ class Splitting:
 
 
 _SAYS = {None: "", "time": ", on later rows", "group": ", on other groups"}
-_FOLDS = {  # of the strata in place of STRATA
+_FOLDS = {  # STRATA is replaced by the strata
     None: "    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, STRATA)\n",
     "time": (
         '    order = np.argsort(times, kind="stable")\n'

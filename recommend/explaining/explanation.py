@@ -245,7 +245,7 @@ def _fallbacks(
     if near < FAR:
         found.append(
             f"no known dataset is similar to this one (weights sum to {near:.2f}, 1 is usual): the "
-            f"recommendation is mostly what is good on any dataset"
+            f"recommendation mostly reflects the average over all datasets"
         )
     if all(item.expectation is None for item in ranked):
         found.append("too few datasets are known to predict values in the measure's unit")

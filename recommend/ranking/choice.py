@@ -164,7 +164,7 @@ def choose_delta(predicted: np.ndarray, n: int, *, joint: bool = False) -> Selec
 
     Args:
         predicted: (n,) standard scores.
-        joint: whether they are of several algorithms. The thesis has only one. With several, the worst are
+        joint: whether there are several algorithms. The thesis has only one. With several, the worst are
             failures, and average ones would be near 1; so p is 0 at the median and below.
     """
     low, high = np.median(predicted) if joint else predicted.min(), predicted.max()

@@ -96,7 +96,7 @@ class TaskOptions:
         int,
         typer.Option(
             min=0,
-            help="Number of folds of families; a fold's datasets are searched with what is learned from the "
+            help="Number of folds of families, each searched with models trained on the "
             "others. 0: leave out each family alone.",
         ),
     ] = 0
@@ -225,5 +225,5 @@ def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list
         and on.half in (None, half_of(families.get(dataset, dataset)))
     ]
     if not chosen:
-        raise TooFewRuns("no dataset with runs is of this size and in this half")
+        raise TooFewRuns("no dataset with runs has this size and is in this half")
     return chosen

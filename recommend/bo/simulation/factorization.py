@@ -3,7 +3,7 @@
 The best configurations of the five nearest datasets come first (section 4.3; of three if 90 % of the matrix
 is missing); then those with the highest expected improvement (section 3.4) by the posterior (equation 7).
 
-Notation, beside that of `metalearners.published.factorization.latent_kernel`
+Notation, in addition to that of `metalearners.published.factorization.latent_kernel`
     N, X   configurations, (N, Q) their latent positions
     t, y   trials, (t,) their values; larger is better
     mu, v  (N,) mean and variance of a run's value after the trials, noise included (the paper's equation 7)

@@ -1,4 +1,4 @@
-"""Predictions of trials, as files beside the history of a search."""
+"""Predictions of trials, stored as files next to the history of a search."""
 
 from __future__ import annotations
 

@@ -334,7 +334,7 @@ class Session:
                 if task.kind == "trial":
                     self.history.stop(task.number, "interrupted")
 
-    # ---- what is next ---------------------------------------------------------------------------------
+    # ---- next tasks -----------------------------------------------------------------------------------
 
     def _next(self) -> Task | None:
         fit = self._next_fit()
@@ -463,7 +463,7 @@ class Session:
         trial = self.history.trial(task.number)
         return self.splits.of(len(trial.evaluations), trial.share)
 
-    # ---- what came of it ------------------------------------------------------------------------------
+    # ---- outcomes -------------------------------------------------------------------------------------
 
     def _ended(self, task: Task, outcome: Any) -> None:
         if task.kind == "fit":

@@ -45,7 +45,7 @@ half (4,000 to 20,000 rows) begin with a different configuration than with .1; i
 
 
 def task_of(dataset: Dataset, search: Search, warehouse: Warehouse) -> RankingTask:
-    """The task of a search, which does not learn from runs on the dataset itself."""
+    """The task of a search, which ignores runs on the dataset itself."""
     return describe_task(
         dataset,
         warehouse=warehouse,
