@@ -190,7 +190,8 @@ class DesignOptions:
         ),
     ] = None
     flows: Annotated[
-        str, typer.Option(help="Comma-separated flows, or `all`; each dataset gets those that fit its target.")
+        str,
+        typer.Option(help="Comma-separated flows, or `all`; each dataset gets those that fit its target."),
     ] = "all"
     configurations: Annotated[
         int, typer.Option(min=0, help="Number of configurations of each flow, besides its default.")

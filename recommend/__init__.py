@@ -10,7 +10,7 @@ From a file or a data frame to a ranking:
 To a fitted model:
     `HeadstartClassifier`, `HeadstartRegressor`: scikit-learn estimators whose `fit` is the whole search.
     `tune`: the same search on a loaded dataset.
-    `Search`, `Budget`: what `tune` searches and how; how many trials or seconds it may take.
+    `Search`, `Budget`: the settings of `tune`, and its limit in trials or seconds.
     `Space`: the joint search space of algorithms, as vectors and as configurations.
     `SearchResult`: what `tune` returns: `leaderboard`, `weights`, `model`, `code()`.
 

@@ -1,4 +1,4 @@
-"""The command `recommend`, which is `python -m recommend`, too."""
+"""The command `recommend`; also `python -m recommend`."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Probabilities of classifiers that have none of their own, such as support vector machines."""
+"""Calibration of classifiers without probabilities, such as support vector machines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 CALIBRATION = {"cv": 3, "ensemble": False}
-"""Arguments of `CalibratedClassifierCV`: three folds teach what a score of the fit on all rows means."""
+"""Arguments of `CalibratedClassifierCV`: one fit on all rows, calibrated by three-fold cross-validation."""
 
 
 def with_probabilities(pipeline: Pipeline) -> Pipeline | CalibratedClassifierCV:
-    """The unfitted pipeline of a classifier without probabilities calibrated, and any other as it is.
+    """Calibrate the unfitted pipeline of a classifier without probabilities; return any other unchanged.
 
-    Fitting a calibrated one needs three rows of each class.
+    Fitting a calibrated pipeline needs three rows of each class.
     """
     from sklearn.base import is_regressor
     from sklearn.calibration import CalibratedClassifierCV
@@ -44,12 +44,12 @@ def fit_pipeline(
     seed: int,
     weights: Floats | None = None,
 ) -> Any:
-    """A fitted pipeline of a configuration, `with_probabilities`; it warns of nothing, as in trials.
+    """Fit the pipeline of a configuration, `with_probabilities` and without warnings, as in trials.
 
     Args:
         rows: positions of the rows to fit it on; None = all.
         outcomes: (n,) class codes, or numbers.
-        weights: (n,) weights of the rows; None = all count the same.
+        weights: (n,) weights of the rows; None = equal weights.
     """
     if rows is not None:
         features, outcomes = features.iloc[rows], outcomes[rows]

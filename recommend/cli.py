@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 app = console.new_app("")
 Tool = Literal["optuna", "smac", "flaml", "ray", "sklearn", "configspace"]
-"""Tools for which seeds are exported (`recommend.export`, whose imports would cost half a second)."""
+"""Export formats of `recommend.export`, repeated here because importing it takes half a second."""
 TOOLS = get_args(Tool)
 
 
@@ -62,7 +62,7 @@ class RankingOptions:
 
 @dataclass(frozen=True)
 class TimeOptions:
-    """Time for fits: of each recommended configuration, and of trials on the dataset."""
+    """Time limits of fits and of trials on the dataset."""
 
     panel: ClassVar = "Time"
     budget: Annotated[
@@ -78,7 +78,7 @@ class TimeOptions:
         typer.Option(
             parser=console.seconds,
             metavar="TIME",
-            help="Try the first ones and usual defaults on the dataset for this time.",
+            help="Try the first ones and common defaults on the dataset for this long.",
         ),
     ] = None
     jobs: Annotated[
@@ -86,19 +86,19 @@ class TimeOptions:
     ] = None
     record: Annotated[
         bool,
-        typer.Option("--record/--no-record", help="Write the trials to the warehouse, to be learned from."),
+        typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use."),
     ] = False
 
 
 @dataclass(frozen=True)
 class ResultOptions:
-    """What is printed and written about the recommendation."""
+    """Output and files."""
 
     panel: ClassVar = "Results"
-    why: Annotated[bool, typer.Option("--why", help="All hyperparameters, and the grounds of each rank.")] = (
+    why: Annotated[bool, typer.Option("--why", help="Show all hyperparameters, and reasons for ranks.")] = (
         False
     )
-    legend: Annotated[bool, typer.Option("--legend", help="Say what the columns mean.")] = False
+    legend: Annotated[bool, typer.Option("--legend", help="Explain the columns.")] = False
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain the ranking in about ten sentences.")
     ] = False
@@ -171,13 +171,13 @@ def recommend(
       recommend my.csv --role size=numeric --delimiter semicolon --missing unknown
     """
     if time.record and time.verify is None:
-        raise BadOption("--record needs --verify: nothing else is tried")
+        raise BadOption("--record needs --verify, which makes the trials")
     if time.record:
         Warehouse.check_writable(more.warehouse)
     if results.average and results.code is None:
-        raise BadOption("--average says what --code FILE writes: name a file")
+        raise BadOption("--average needs --code FILE")
     dataset = data.load(reading, data.file)
-    is_explained = results.explain or results.page is not None  # a page always is
+    is_explained = results.explain or results.page is not None  # a page always has explanations
     kept = 0.0
     if time.verify is not None and results.page is not None:
         from recommend.explaining.column_importance import seconds_kept
@@ -187,7 +187,7 @@ def recommend(
     result = _ranked(dataset, ranking, time, more, is_explained=is_explained)
     shown = result if results.explain else replace(result, explanation=None)
     document = shown.document()
-    # Before the text, whose reader may go away (`| head`).
+    # Files come first: the reader of the text may close the pipe (`| head`).
     notes = _write_files(result, document, results, kept)
     failure = None if result.verification is None else result.verification.search.failure
     if time.record and failure is None:
@@ -235,7 +235,7 @@ def _ranked(
 
 
 def _importance(result: Recommendation, seconds: float) -> "ColumnImportance | None":
-    """The importance of columns to the best configuration tried; None without trials, or after Ctrl-C."""
+    """Column importance for the best configuration tried; None without trials, or after Ctrl-C."""
     if result.verification is None or result.verification.search.interrupted:
         return None
     from recommend.bo.tuning.page import importance_for
@@ -246,10 +246,10 @@ def _importance(result: Recommendation, seconds: float) -> "ColumnImportance | N
 def _write_files(
     result: Recommendation, document: Mapping[str, Any], results: ResultOptions, seconds: float
 ) -> list[str]:
-    """Write the files that are wanted; returns a line to print about each.
+    """Write the requested files; return a line to print about each.
 
     Args:
-        seconds: time to find out which columns matter.
+        seconds: time to compute the importance of columns.
     """
     notes = []
     if results.seeds is not None:
@@ -275,7 +275,7 @@ def _write_files(
 
 
 def _record(result: Recommendation, path: str | None) -> str:
-    """Write the trials of the verification to the warehouse; returns where that is."""
+    """Write the trials of the verification to the warehouse; return its location."""
     from recommend.bo.tuning.artifacts import record
 
     warehouse = Warehouse.create(path)

@@ -30,10 +30,10 @@ class Domain:
     """None = a number."""
 
     def fit(self, value: Value) -> Value:
-        """`value` in the domain's own type: JSON does not tell 5 from 5.0.
+        """`value` in the domain's own type: JSON does not distinguish 5 from 5.0.
 
         Raises:
-            BadInput: it is not in the domain; the message says what is.
+            BadInput: it is not in the domain, which the message describes.
         """
         if self.choices is not None:
             alike = [choice for choice in self.choices if choice == value]
@@ -51,7 +51,7 @@ class Domain:
         return int(value) if self.whole else float(value)
 
     def nearest(self, value: Any) -> Any:
-        """`value`, or the end of the range beyond which rounding put it, where tuners would not take it."""
+        """`value`, clipped to the range: tuners refuse numbers that rounding puts slightly outside."""
         return value if self.choices is not None else min(max(value, self.low), self.high)
 
     def _has(self, number: float) -> bool:

@@ -1,6 +1,6 @@
-"""A scikit-learn classifier and a regressor that search for the best model of their data, within a time.
+"""A scikit-learn classifier and a regressor that search for the best model of their data in limited time.
 
-Everything happens in `fit`: it is the search of `recommend.bo.tuning`, whose model it predicts with.
+`fit` runs the search of `recommend.bo.tuning`; predictions come from its model.
 """
 
 from __future__ import annotations
@@ -66,53 +66,53 @@ _NO_ROWS = "no training rows: call fit first (a pickle keeps none)"
 
 
 class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
-    """An estimator that finds its configuration with what runs on other datasets taught.
+    """An estimator that selects its configurations by meta-learning from runs on other datasets.
 
     `fit` takes a data frame with numbers, categories, booleans, dates, texts and missing values, or an array.
-    `predict` warns of each column of which no value is of the form that it had in `fit`.
-    Roles of columns are told as for `recommend`; cast a column to `category` to have numbers taken as
-    categories. Infinite numbers count as missing.
+    `predict` warns about each column that has no value of the type seen in `fit`.
+    Column roles are detected as for `recommend`; cast a column to `category` to treat numbers as categories.
+    Infinite numbers count as missing.
 
     Args:
-        time_budget: seconds that `fit` takes in all, or less where there is nothing to gain. Where they
-            suffice for nothing else, a quick configuration is fitted on few rows.
+        time_budget: total seconds of `fit`, which ends earlier if there is nothing to gain. If they are too
+            few for a search, a quick configuration is fitted on few rows.
         top: number of configurations of `recommendation_`.
-        ensemble: picks of the ensemble (Caruana et al. 2004), whose predictions are averaged; 0 = the best
-            configuration alone.
-        scoring: what to be good at: a name of scikit-learn, such as "roc_auc", "neg_log_loss" or
-            "neg_root_mean_squared_error", or of `warehouse.vocabulary.measures`; None = that of `recommend`
-            for such a target. "f1" is the F1 of the classes, weighted by class size.
-        warehouse: directory of the warehouse to learn from; None = the bundled starter, so that the same rows
-            give the same start whatever was recorded before. The first use of one that has no trained model
-            takes half a minute more.
-        record: whether the trials are written to the warehouse, or to the user's where it is None.
-        split: `time=COLUMN` or `group=COLUMN` of `X`, by which trials split rows in place of at random: they
-            test on later rows, or on rows of other groups. A group is not learned from.
-        n_jobs: fits at the same time; None = 1, -1 = one a processor.
-        random_state: seed of the search and of what is fitted.
-        verbose: whether `fit` shows a line of progress on stderr: one that changes, at a terminal and in a
-            notebook, else one a minute.
-        budget: the earlier name of `time_budget`, which still works.
-        measure: the earlier name of `scoring`, likewise.
+        ensemble: size of the greedily selected ensemble (Caruana et al. 2004); 0 = the best configuration
+            alone.
+        scoring: measure to optimize: one of scikit-learn, such as "roc_auc", "neg_log_loss" or
+            "neg_root_mean_squared_error", or of `warehouse.vocabulary.measures`; None = the default of
+            `recommend` for the target. "f1" is the F1 of the classes, weighted by class size.
+        warehouse: directory of the warehouse to learn from; None = the bundled starter, so that the start
+            does not depend on recorded runs. The first use of a warehouse without a trained model takes half
+            a minute more.
+        record: whether to write the trials to the warehouse, or to the user's if it is None.
+        split: `time=COLUMN` or `group=COLUMN` of `X`: trials split rows by it instead of at random, and test
+            on later rows or on other groups. A group column is not used as a feature.
+        n_jobs: number of parallel fits; None = 1, -1 = one per processor.
+        random_state: seed of the search and of the fits.
+        verbose: whether `fit` shows its progress on stderr: a line that is updated in a terminal or notebook,
+            else one line per minute.
+        budget: former name of `time_budget`, which still works.
+        measure: former name of `scoring`, likewise.
 
     Attributes:
         n_features_in_: number of columns.
-        feature_names_in_: their names, where all are text.
-        search_: trials and choice (`recommend.SearchResult`). It holds the rows, so a pickle leaves it out.
-        recommendation_: what is recommended after the trials (`recommend.Recommendation`). A pickle leaves it
-            out, too.
+        feature_names_in_: their names, if all are text.
+        search_: trials and model (`recommend.SearchResult`). It holds the rows, so a pickle leaves it out.
+        recommendation_: the recommendation, updated with the trials (`recommend.Recommendation`). A pickle
+            leaves it out, too.
         best_configuration_: the configuration with the largest weight.
         weights_: configuration -> its weight in the average, with sum 1, the largest first.
-        measure_: our name of what was searched for.
-        value_: its value to expect on new rows, estimated on rows that the choice has not seen; a loss is
-            positive, whatever `scoring` calls it. None = unknown.
-        pipelines_: fitted pipelines, in the order of `weights_`. Where there was no time for all rows, they
-            are fitted on as many as there was time for (`search_.remarks`).
+        measure_: our name of the optimized measure.
+        value_: its expected value on new rows, estimated on rows not used by the selection; losses are
+            positive, even if `scoring` negates them. None = unknown.
+        pipelines_: fitted pipelines, in the order of `weights_`. If time was short, they are fitted on fewer
+            rows (`search_.remarks`).
     """
 
     _task_type: ClassVar[TaskType]
     _target_name: ClassVar[str]
-    """Name of a target without one."""
+    """Name of an unnamed target."""
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         "time_budget": [Interval(Real, 0, LONGEST_SECONDS, closed="right")],
         "top": [Interval(Integral, 1, None, closed="left")],
@@ -164,33 +164,33 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find a configuration for these rows, and fit it on all of them.
 
-        Rows of `X` and `y` belong together by their position, whatever their indexes say.
+        Rows of `X` and `y` are matched by position; indexes are ignored.
 
         Args:
             X: (n, columns) data frame (of pandas, polars, pyarrow, ...) or array.
             y: (n,) labels of the classes, or numbers.
-            sample_weight: (n,) weights of the rows, in the trials' fits and those of the model; algorithms
-                that can't weight rows are left out. Trials are tested on rows that count the same, as those
-                of scikit-learn's searches. None = all rows count the same.
+            sample_weight: (n,) weights of the training rows in trials and model; algorithms that can't weight
+                rows are left out. Test scores are unweighted, as in scikit-learn's searches. None = equal
+                weights.
 
         Raises:
-            BadInput: a parameter that can't be, or no column to learn from.
-            KeyboardInterrupt: the user ended it; nothing that it began goes on.
+            BadInput: an invalid parameter, or no column to learn from.
+            KeyboardInterrupt: the user interrupted it; its processes have ended.
         """
         with console.progress(quiet=not self.verbose) as show:
             show("describing the dataset")
             return self._fit(X, y, sample_weight, show)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, show: Callable[[str], None]) -> Self:
-        """`fit`; `show` is told how far it is."""
+        """`fit`; `show` receives progress messages."""
         began = time.monotonic()
         seconds, measure = self._checked_parameters()
         deadline = Deadline(seconds, began)
-        validate_data(self, frame_of(X), y, skip_check_array=True)  # which refuses to do without y
+        validate_data(self, frame_of(X), y, skip_check_array=True)  # it refuses a missing y
         # Daemons, such as workers of multiprocessing's pools, may not have children.
         may_search = not current_process().daemon
         if may_search:
-            start_server()  # takes seconds, beside the recommendation
+            start_server()  # takes seconds, while the recommendation is made
         frame = self._frame(X, reset=True)
         weights = None
         if sample_weight is not None:
@@ -261,7 +261,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     @cached_property
     def recommendation_(self) -> Recommendation:
-        """What is recommended after the trials of `fit`."""
+        """The recommendation, updated with the trials of `fit`."""
         check_is_fitted(self, "_known", msg=_NO_ROWS)
         known, candidates = self._known, self._candidates
         verification = None
@@ -270,26 +270,26 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return recommended(known, candidates, self.top, verification=verification, explain=True)
 
     def _averaged(self, X: Any, predict: Callable[[Any, pd.DataFrame], Floats]) -> Floats:
-        """(n, k) weighted averages of what each pipeline predicts."""
+        """(n, k) weighted averages of the pipelines' predictions."""
         check_is_fitted(self)
         rows = self._columns.read(self._frame(X, reset=False))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of categories that the first rows did not have
+            warnings.simplefilter("ignore")  # about categories unseen in training
             predicted = [predict(pipeline, rows) for pipeline in self.pipelines_]
         return SCORERS[self._task_type].average(predicted, [*self.weights_.values()]).scores
 
     @abstractmethod
     def _target(self, y: Any, n: int, name: str) -> tuple[np.ndarray, pd.Series, pd.Series]:
-        """What pipelines are fitted to, (n,); the same as a dataset's target, and as the user gave it."""
+        """The (n,) target of pipelines; the same as a dataset's target, and as given by the user."""
 
     def explain(self) -> str:
-        """The trials, and the recommendation after them with its reasons and the meaning of its columns.
+        """The trials and the updated recommendation as text, with reasons and a legend.
 
         Raises:
             NotFittedError: it is not fitted.
         """
         check_is_fitted(self)
-        if not hasattr(self, "_known"):  # it comes out of a pickle, which keeps no rows
+        if not hasattr(self, "_known"):  # a pickle keeps no rows
             return str(self._explanation)
         from recommend.reporting.terminal import in_words
 
@@ -297,15 +297,15 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return in_words(self.recommendation_, is_default_measure=is_default, why=True, legend=True)
 
     def code(self) -> str:
-        """Python source that cross-validates, fits, saves and predicts with what was fitted here.
+        """Python source that cross-validates, fits, saves and predicts with the fitted model.
 
-        It needs pandas, scikit-learn and the libraries of the algorithms, none of our packages, and reads a
+        It needs pandas, scikit-learn and the libraries of the algorithms, but not Headstart, and reads a
         CSV file of the same columns and the target: see `recommend.code`.
 
         Raises:
-            NotFittedError: it is not fitted, or comes out of a pickle.
-            BadInput: pandas alone can't read a CSV file of the rows as they were taken here, a classifier
-                that gives no probabilities is fitted on balanced classes, or rows have weights.
+            NotFittedError: it is not fitted, or was unpickled.
+            BadInput: pandas alone can't reproduce the rows from a CSV file, a classifier without
+                probabilities is fitted on balanced classes, or rows have weights.
         """
         check_is_fitted(self, "_known", msg=_NO_ROWS)
         if self._known.task.dataset.weights is not None:
@@ -339,7 +339,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram; of a fitted one below its model and trials, which a pickle leaves out."""
+        """scikit-learn's diagram, below model and trials if it is fitted and not unpickled."""
         search: SearchResult | None = getattr(self, "search_", None)
         return ("" if search is None else search._repr_html_()) + str(super()._html_repr())
 
@@ -365,7 +365,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return seconds, measure
 
     def _renamed(self, name: str, earlier: str, default: Any) -> Any:
-        """The value of a parameter that may be given under its earlier name."""
+        """The value of a parameter that may be given under its former name."""
         value, old = getattr(self, name), getattr(self, earlier)
         if old is None:
             return value
@@ -397,7 +397,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
 
 class HeadstartClassifier(ClassifierMixin, HeadstartEstimator):  # type: ignore[misc]
-    """A classifier that finds its configuration with what runs on other datasets taught.
+    """A classifier that selects its configurations by meta-learning from runs on other datasets.
 
     Arguments and attributes are those of `HeadstartEstimator`, and:
 
@@ -445,7 +445,7 @@ class HeadstartClassifier(ClassifierMixin, HeadstartEstimator):  # type: ignore[
 
 
 class HeadstartRegressor(RegressorMixin, HeadstartEstimator):  # type: ignore[misc]
-    """A regressor that finds its configuration with what runs on other datasets taught.
+    """A regressor that selects its configurations by meta-learning from runs on other datasets.
 
     Arguments and attributes are those of `HeadstartEstimator`.
 
@@ -461,7 +461,7 @@ class HeadstartRegressor(RegressorMixin, HeadstartEstimator):  # type: ignore[mi
     _target_name = "target"
 
     def predict(self, X: Any) -> Floats:
-        """(n,) the number that is predicted for each row."""
+        """(n,) the predicted number of each row."""
         predicted: Floats = self._averaged(X, lambda pipeline, rows: pipeline.predict(rows)[:, None])[:, 0]
         return predicted
 
@@ -482,7 +482,7 @@ def _fitted_here(firsts: Firsts, fit: partial[Any]) -> Model | None:
     for one in dict.fromkeys([*firsts.members, *firsts.fallbacks]):
         try:
             return model_of({one: 1.0}, {one: Fitted(fit(one, None), len(fit.keywords["outcomes"]))})
-        except Exception as error:  # noqa: BLE001 (whatever a library raises, the next one may do)
+        except Exception as error:  # noqa: BLE001 (libraries raise anything; the next one may work)
             failure = error
     raise Failed(f"no configuration could be fitted: {one_line(failure)}") from failure
 

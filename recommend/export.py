@@ -1,15 +1,15 @@
 """Seeds for other tuners: Optuna, SMAC3, FLAML, Ray Tune and scikit-learn, and their space in ConfigSpace.
 
-In a space of one flow hyperparameters are called as in the seeds (`max_features`). In one of several flows
-there is `algorithm`, and they are called ALGORITHM:HYPERPARAMETER (`random_forest:max_features`), as in the
-joint spaces of `recommend.space.Space`. Ray and FLAML's `tune.run` have a dot in place of the colon
-(`random_forest.max_features`), after which FLAML expects a number. FLAML's `AutoML` and scikit-learn have
-names of their own (`recommend.flaml_points`, `recommend.sklearn_grids`).
+In a space of one flow, hyperparameters are named as in the seeds (`max_features`). A space of several flows
+has `algorithm`, and names of the form ALGORITHM:HYPERPARAMETER (`random_forest:max_features`), as in the
+joint spaces of `recommend.space.Space`. Ray and FLAML's `tune.run` use a dot instead of the colon
+(`random_forest.max_features`), since FLAML expects a number after a colon. FLAML's `AutoML` and scikit-learn
+use their own names (`recommend.flaml_points`, `recommend.sklearn_grids`).
 
-Seeds are checked against the space that they go to: a tuner may use a value that is out of its range (Optuna
-does), ignore a name that it does not know, or take True for 1. Here that is an error which says what came and
-what was expected. Where a space has a number for `max_features`, the words `sqrt` and `log2` of a seeds file
-become shares of the features of its dataset.
+Seeds are checked against the space of the tool: a tuner may use a value out of its range (Optuna does),
+ignore an unknown name, or take True for 1. Here that is an error with the value and the expectation. If a
+space has a number for `max_features`, the words `sqrt` and `log2` of a seeds file become shares of the
+dataset's features.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ Seeds = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """A seeds file as `recommend.seeds.read_seeds` reads it, or its list `configurations`."""
 
 PROVENANCE = ("rank", "flow", "openml_flows", "predicted")
-"""What an Optuna trial keeps of its seed beside the hyperparameters."""
+"""Facts about its seed that an Optuna trial keeps as user attributes."""
 
 
 def configurations_of(seeds: Seeds) -> list[Configuration]:
-    """The configurations to run, in order; hyperparameters that a seed does not name have their default.
+    """The configurations to run, in order; hyperparameters missing from a seed have their default.
 
     Raises:
-        BadInput: a seed names no flow of ours, or hyperparameters that the flow does not have.
+        BadInput: a seed names an unknown flow or hyperparameter.
     """
     return [seed.configuration for seed in _read(seeds)]
 
 
 def space_of(seeds: Seeds) -> Space:
-    """The search space of the flows that occur in the seeds, with preprocessing where a seed decides on it.
+    """The search space of the seeds' flows, with preprocessing if a seed has it.
 
     Raises:
         BadInput: as for `configurations_of`, or there is no seed.
@@ -82,7 +82,7 @@ def _narrowest(flow: Flow, tried: Sequence[Mapping[str, Value]]) -> Flow:
 
 
 def _declared(seeds: Seeds) -> dict[str, SearchedFlow]:
-    """Flows that Headstart does not build, by their keys, with the spaces that a seeds file has of them."""
+    """Flows that Headstart does not build, by key, with their spaces in the seeds file."""
     spaces = seeds.get("spaces", {}) if isinstance(seeds, Mapping) else {}
     if not isinstance(spaces, Mapping):
         raise UnreadableInput("`spaces` of seeds is an object {flow: space}")
@@ -92,9 +92,9 @@ def _declared(seeds: Seeds) -> dict[str, SearchedFlow]:
 def enqueue_seeds(study: Study, seeds: Seeds, distributions: Mapping[str, BaseDistribution]) -> None:
     """Have an Optuna study try the seeds first, in their order.
 
-    Where a seed comes from is kept in its trial's user attributes (`PROVENANCE`). A seed that the study has
-    already is not tried again, so a script may be run once more on the same storage. What the objective
-    suggests and a seed does not have is left to the sampler.
+    The origin of a seed is kept in its trial's user attributes (`PROVENANCE`). A seed that the study already
+    has is not tried again, so a script can be repeated on the same storage. Hyperparameters that the
+    objective suggests and a seed lacks are left to the sampler.
 
     Args:
         distributions: name -> distribution, as the objective suggests them (see `optuna_distributions`).
@@ -107,10 +107,10 @@ def enqueue_seeds(study: Study, seeds: Seeds, distributions: Mapping[str, BaseDi
 
 
 def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
-    """The space as Optuna knows it: name -> distribution, for `study.ask` and for checking seeds.
+    """The space in Optuna's form: name -> distribution, for `study.ask` and for checking seeds.
 
-    A joint space has those of all its flows. An objective should suggest those of the chosen one only, as
-    `suggest_configuration` does.
+    A joint space has the distributions of all its flows. An objective should suggest only those of the chosen
+    flow, as `suggest_configuration` does.
 
     Raises:
         MissingPackage: Optuna is not installed.
@@ -131,17 +131,17 @@ def optuna_distributions(space: Space) -> dict[str, BaseDistribution]:
 def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
     """The configuration that an Optuna objective should run: an algorithm and its hyperparameters.
 
-    Of a trial that is done, such as `study.best_trial`, it is what was run:
+    For a finished trial, such as `study.best_trial`, it is the configuration that was run:
 
         def objective(trial):
             configuration = suggest_configuration(trial, space)
             pipeline = get_flow(configuration.algorithm).pipeline(configuration.values, dataset.roles)
             return cross_val_score(pipeline, dataset.features, dataset.target).mean()
 
-    Optuna does not know of forbidden combinations.
+    Optuna has no forbidden combinations.
 
     Raises:
-        TrialPruned: Optuna's own, which ends a trial of such a combination.
+        TrialPruned: of Optuna, to end a trial of a forbidden combination.
     """
     several = len(space.flows) > 1
     name = trial.suggest_categorical(ALGORITHM, list(space.flows)) if several else next(iter(space.flows))
@@ -161,9 +161,9 @@ def suggest_configuration(trial: BaseTrial, space: Space) -> Configuration:
 def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[ConfigSpace.Configuration]:
     """The seeds as configurations of a ConfigSpace space, for SMAC's initial design.
 
-    They come first only where the design has no configurations of its own, hence `n_configs=0`; else SMAC
-    tries them after its Sobol design, which takes up to a quarter of the trials. There must be as many
-    `n_trials` as seeds, or more:
+    They come first only if the design has no configurations of its own, hence `n_configs=0`; otherwise SMAC
+    tries them after its Sobol design, which takes up to a quarter of the trials. `n_trials` must be at least
+    the number of seeds:
 
         design = HyperparameterOptimizationFacade.get_initial_design(
             scenario, n_configs=0, additional_configs=smac_configurations(seeds, scenario.configspace)
@@ -179,7 +179,7 @@ def smac_configurations(seeds: Seeds, configspace: ConfigurationSpace) -> list[C
     for seed in _read(seeds):
         try:
             configurations.append(ConfigSpace.Configuration(configspace, values=seed.values(domains)))
-        except ValueError as error:  # one that is missing or not active, or a combination that is forbidden
+        except ValueError as error:  # a missing or inactive hyperparameter, or a forbidden combination
             raise UnfitConfiguration(f"{seed.label} does not fit the space: {one_line(error)}") from error
     return configurations
 
@@ -188,8 +188,8 @@ def points_to_evaluate(seeds: Seeds, space: Space | None = None) -> list[dict[st
     """The seeds for FLAML's `tune.run` and Ray Tune's searchers: flat dictionaries of plain Python values.
 
     Args:
-        space: what is searched, which settles the names (but for the colon, see above) and is checked
-            against; None = `space_of(seeds)`.
+        space: the search space, which determines the names (except for the colon, see above) and against
+            which seeds are checked; None = `space_of(seeds)`.
 
     Raises:
         BadInput: a seed does not fit the space.
@@ -210,16 +210,16 @@ def export_document(seeds: Seeds, to: str) -> dict[str, Any]:
     smac         `configurations`: values of ConfigSpace's `Configuration`;
                  `configspace`: for `ConfigurationSpace.from_serialized_dict`
     flaml        `starting_points` and `estimator_list`, arguments of `AutoML.fit`;
-                 `notes`: sentences about what these can't say
+                 `notes`: sentences about what these can't express
     ray          `points_to_evaluate` of searchers and of FLAML's `tune.run`, each with a value for every
-                 name, the default where a condition does not hold: `algorithm` says which count;
+                 name, the default if a condition does not hold: `algorithm` says which count;
                  `param_space`: name -> a function of `ray.tune` and its arguments
-    sklearn      `grids`: for each flow what `recommend.sklearn_grids.sklearn_grid` returns
-    configspace  the space alone, as `ConfigurationSpace.from_json` reads it
+    sklearn      `grids`: for each flow the result of `recommend.sklearn_grids.sklearn_grid`
+    configspace  the space alone, for `ConfigurationSpace.from_json`
 
     Raises:
-        BadInput: there is no such tool, there is no seed, or a seed does not fit the space of its flow; FLAML
-            or scikit-learn has nothing for any of the seeds.
+        BadInput: the tool is unknown, there is no seed, a seed does not fit the space of its flow, or FLAML
+            or scikit-learn has no equivalent of any seed.
         MissingPackage: the tool's library is needed and not installed.
     """
     if to not in EXPORTS:
@@ -252,7 +252,7 @@ def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
     for seed in _read(seeds):
         point = flaml_point(seed.configuration, seed.n_rows, seed.n_features)
         if point is None:
-            notes.append(f"{seed.label}: FLAML has nothing like it")
+            notes.append(f"{seed.label}: FLAML has no equivalent")
             continue
         known = starting_points.setdefault(point.estimator, [])
         if point.values not in known:
@@ -260,23 +260,23 @@ def _for_flaml(seeds: Seeds, space: Space) -> dict[str, Any]:
         if point.left_out:
             notes.append(f"{seed.label}: {point.estimator} leaves out {', '.join(point.left_out)}")
         if point.moved:
-            notes.append(f"{seed.label}: brought into FLAML's range: {', '.join(point.moved)}")
+            notes.append(f"{seed.label}: clipped to FLAML's range: {', '.join(point.moved)}")
     if not starting_points:
-        raise BadOption("FLAML has nothing like the flows of these seeds")
+        raise BadOption("FLAML has no equivalent of the flows of these seeds")
     return {"starting_points": starting_points, "estimator_list": [*starting_points], "notes": notes}
 
 
 def _for_ray(seeds: Seeds, space: Space) -> dict[str, Any]:
     parameters = {name.replace(":", "."): own for name, own in space.config_space.items()}
     distributions = {name: ray_distribution(own) for name, own in parameters.items()}
-    # Ray's own searchers refuse points that lack a name of the space.
+    # Ray's searchers refuse points without a value for every name of the space.
     defaults = native_values({name: own.default_value for name, own in parameters.items()})
     points = [{**defaults, **point} for point in points_to_evaluate(seeds, space)]
     return {"points_to_evaluate": points, "param_space": distributions}
 
 
 def ray_distribution(parameter: Hyperparameter[Any, Any]) -> list[Any]:
-    """A function of `ray.tune` and `flaml.tune`, and its arguments; whole numbers end before the last one."""
+    """A function of `ray.tune` and `flaml.tune`, and its arguments; upper ends of integers are exclusive."""
     domain, known = configspace_domain(parameter), cast("Any", parameter)
     if domain.choices is not None:
         return ["choice", list(domain.choices)]
@@ -320,21 +320,21 @@ class _Seed:
     configuration: Configuration
     provenance: dict[str, Any]
     n_rows: int | None
-    """Rows of the dataset that the seeds are for; None where they are unknown."""
+    """Rows of the seeds' dataset; None = unknown."""
     n_features: int | None
-    """Features of it; None where they are unknown."""
+    """Features of the seeds' dataset; None = unknown."""
     left_out: Configuration
-    """The same algorithm with the optional hyperparameters that the seed leaves at their default."""
+    """The same algorithm with the optional hyperparameters that the seed omits, at their defaults."""
 
     @property
     def in_numbers(self) -> Configuration:
-        """The configuration with shares of the features for words, where the number of these is known."""
+        """The configuration with shares of the features instead of words, if their number is known."""
         if self.n_features is None:
             return self.configuration
         return with_shares(self.configuration, self.n_features)
 
     def values(self, domains: Mapping[str, Domain]) -> dict[str, Value]:
-        """Name -> value as the space with these domains has it."""
+        """Name -> value, in the form of the space with these domains."""
         algorithms = domains[ALGORITHM].choices if ALGORITHM in domains else None
         joint = any(":" in name for name in domains) or self.configuration.algorithm in (algorithms or ())
         as_it_is = named(self.configuration, joint=joint)
@@ -358,7 +358,7 @@ def named(configuration: Configuration, *, joint: bool) -> dict[str, Value]:
     """The configuration as one flat dictionary.
 
     Args:
-        joint: as in a space of several flows.
+        joint: whether to name hyperparameters as in a space of several flows.
     """
     if not joint:
         return dict(configuration.values)
@@ -369,7 +369,7 @@ def named(configuration: Configuration, *, joint: bool) -> dict[str, Value]:
 def _read(seeds: Seeds) -> list[_Seed]:
     entries = seeds.get("configurations") if isinstance(seeds, Mapping) else seeds
     if not isinstance(entries, Sequence):
-        raise UnreadableInput("seeds are a document with a list `configurations`, or that list")
+        raise UnreadableInput("seeds must be a document with a list `configurations`, or this list")
     dataset = seeds.get("dataset") if isinstance(seeds, Mapping) else None
     n_rows, n_features = (
         dataset.get(size) if isinstance(dataset, Mapping) else None for size in ("rows", "features")
@@ -392,7 +392,7 @@ def _read(seeds: Seeds) -> list[_Seed]:
 
 
 def _left_out(flow: SearchedFlow, values: Mapping[str, Value]) -> dict[str, Value]:
-    """Decisions of preprocessing that `values` do not name, as spaces that have them write them out."""
+    """Preprocessing hyperparameters missing from `values`, at their defaults, for spaces that list them."""
     complete = (with_preprocessing(flow) if isinstance(flow, Flow) else flow).written_out(values)
     return {name: value for name, value in complete.items() if name not in values}
 
@@ -405,8 +405,8 @@ def _optuna_trials(seeds: Seeds, distributions: Mapping[str, BaseDistribution]) 
 def _distributions_of(flow: SearchedFlow, *, historical: bool) -> dict[str, BaseDistribution]:
     """Hyperparameter -> distribution.
 
-    Choices by value and not by position, as people read them: no flow has choices that Optuna takes for the
-    same (True and 1), since ConfigSpace refuses them.
+    Choices are listed by value, which is readable: no flow has choices that Optuna treats as equal (True and
+    1), since ConfigSpace refuses them.
     """
     try:
         from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution

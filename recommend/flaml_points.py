@@ -1,12 +1,12 @@
 """Configurations in the terms of FLAML's estimators, for `AutoML.fit(starting_points=...)`.
 
-FLAML searches fewer hyperparameters than the flows here have, under names and in ranges of its own, which
-depend on the number of rows that it fits on. A point names every hyperparameter that the estimator searches,
-with the flow's fixed value where the flow does not vary it. Hyperparameters that a point lacks, and values
-moved into FLAML's range, are listed beside it. An estimator is the same for classes and for numbers: FLAML's
-`task` says which of them it predicts.
+FLAML searches fewer hyperparameters than our flows, under its own names and in its own ranges, which depend
+on the training size. A point has every hyperparameter that the estimator searches, with the flow's fixed
+value if the flow does not vary it. It also lists the hyperparameters that FLAML lacks, and the values moved
+into FLAML's ranges. Classification and regression have the same estimators: FLAML's `task` distinguishes
+them.
 
-Estimators and ranges: `search_space` of the estimators of FLAML 2.5 to 2.7, whose tests are ours, too.
+Estimators and ranges: `search_space` of the estimators of FLAML 2.5 to 2.7.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Value, same
 
 FIT_SHARE = 0.9
-"""Share of the rows that FLAML fits on where it holds rows out, its default of `split_ratio`."""
+"""Share of the rows that FLAML fits on if it holds rows out (the default of `split_ratio`)."""
 MOST = 32768
-"""Most trees and leaves that FLAML tries, however many rows there are."""
+"""FLAML's upper limit of trees and leaves, whatever the number of rows."""
 ROUNDS = 8192
 """Rounds of CatBoost, which FLAML does not vary."""
 PATIENCE = 20
 """Rounds without progress after which boosters here stop early."""
-_BINS = {"log_max_bin": 8}  # 255 bins, which is what boosters have by themselves
-_PENALTY = 2**-10  # the least that FLAML knows; it stands for none
+_BINS = {"log_max_bin": 8}  # 255 bins, the boosters' default
+_PENALTY = 2**-10  # FLAML's smallest, for no penalty
 _ALL: dict[str, Value] = {
-    "imputation": "median",  # which FLAML does to all data
+    "imputation": "median",  # FLAML always does this
     "class_weight": "none",
     "target_transformation": "none",
     "loss": "squared",
 }
-"""Ours -> the value that every estimator has without being told; a loss that FLAML searches is said."""
+"""Our hyperparameter -> the value that it has in every FLAML estimator, unless FLAML searches it."""
 
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class FlamlPoint:
-    """One configuration as FLAML may start from it."""
+    """One configuration as a starting point for FLAML."""
 
     estimator: str
     """FLAML's name, e.g. `lgbm`."""
     values: dict[str, Value]
     """Values under FLAML's names, within its ranges."""
     left_out: tuple[str, ...]
-    """Hyperparameters of the configuration, as it has them, that FLAML's estimator has otherwise."""
+    """Hyperparameters of the configuration whose values FLAML's estimator can't have."""
     moved: tuple[str, ...]
-    """Hyperparameters of FLAML whose value was out of its range, and is now the end of it."""
+    """FLAML's hyperparameters whose value was clipped to its range."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,18 @@ class _Meant:
     estimator: str
     values: dict[str, Value]
     said: tuple[str, ...]
-    """Our hyperparameters that `values` hold."""
+    """Our hyperparameters expressed by `values`."""
     implied: dict[str, Value]
-    """Ours -> the value that the estimator has without being told."""
+    """Our hyperparameter -> the estimator's implicit value."""
     ranges: Mapping[str, Range]
 
 
 def flaml_point(configuration: Configuration, rows: int | None, n_features: int | None) -> FlamlPoint | None:
-    """The configuration as a starting point; None where FLAML has no such estimator.
+    """The configuration as a starting point; None if FLAML has no such estimator.
 
     Args:
-        configuration: complete, of a flow of ours.
-        rows: given to FLAML's `fit`; None = unknown, so many that they limit nothing.
+        configuration: complete, of one of our flows.
+        rows: number of rows for FLAML's `fit`; None = unknown, which limits nothing.
         n_features: of the dataset; None = unknown.
     """
     translate = _ESTIMATORS.get(configuration.algorithm.removesuffix("_regressor"))
@@ -141,7 +141,7 @@ def _lightgbm(values: dict[str, Any], size: _Size) -> _Meant:
 
 
 def _xgboost(values: dict[str, Any], size: _Size) -> _Meant:
-    """`xgboost` limits a tree's leaves, `xgb_limitdepth` its depth: the one whose limit is the narrower."""
+    """The estimator with the narrower limit: `xgboost` limits a tree's leaves, `xgb_limitdepth` its depth."""
     by_leaves = values["max_leaves"] < 2 ** values["max_depth"]
     limit = "max_leaves" if by_leaves else "max_depth"
     names = (
@@ -158,7 +158,7 @@ def _xgboost(values: dict[str, Any], size: _Size) -> _Meant:
     return _Meant(
         "xgboost" if by_leaves else "xgb_limitdepth",
         {name: values[name] for name in names} | {"colsample_bylevel": 1.0},
-        names if by_leaves else (*names, "max_leaves"),  # which leaves that deep can't exceed
+        names if by_leaves else (*names, "max_leaves"),  # implied by the depth
         {
             "grow_policy": "lossguide" if by_leaves else "depthwise",
             "colsample_bynode": 1.0,
@@ -196,7 +196,7 @@ def _catboost(values: dict[str, Any], size: _Size) -> _Meant:
             "one_hot_max_size": 2,
             "random_strength": 1.0,
             "subsample": 0.8,
-            **({"leaf_estimation_iterations": 1} if "loss" in values else {}),  # of numbers, not of classes
+            **({"leaf_estimation_iterations": 1} if "loss" in values else {}),  # in regression only
         },
         {"early_stopping_rounds": (10, longest), "learning_rate": (0.005, 0.2)},
     )
@@ -211,7 +211,7 @@ def _forest(estimator: str, *, bootstrap: bool) -> Callable[[dict[str, Any], _Si
             {
                 "n_estimators": 100,
                 "max_features": values["max_features"],
-                # A tree whose leaves have so many rows has no more of them than this.
+                # An upper limit of the number of leaves with so many rows each.
                 "max_leaves": size.rows // values["min_samples_leaf"],
                 **criterion,
             },
@@ -245,7 +245,7 @@ def _hist_gradient_boosting(values: dict[str, Any], size: _Size) -> _Meant:
         ("max_iter", "max_leaf_nodes", "min_samples_leaf", "learning_rate", "l2_regularization"),
         {
             "max_features": 1.0,
-            "early_stopping": size.rows > 10_000,  # as scikit-learn decides by itself
+            "early_stopping": size.rows > 10_000,  # scikit-learn's default
         },
         {
             "n_estimators": size.trees,
@@ -258,7 +258,7 @@ def _hist_gradient_boosting(values: dict[str, Any], size: _Size) -> _Meant:
 
 
 def _logistic_regression(values: dict[str, Any], _: _Size) -> _Meant | None:
-    """Ridge and lasso; FLAML has nothing between them."""
+    """Ridge and lasso; FLAML has no elastic net for classes."""
     estimator = {0.0: "lrl2", 1.0: "lrl1"}.get(values["l1_ratio"])
     if estimator is None:
         return None

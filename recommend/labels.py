@@ -1,4 +1,4 @@
-"""Targets as scikit-learn's users give them, brought to one array: labels of classes, or numbers."""
+"""Conversion of scikit-learn users' targets to one array: labels of classes, or numbers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from warehouse.support.arrays import Floats
 
 
 def labels_of(y: Any) -> npt.NDArray[Any]:
-    """(n,) labels, all numbers, all truth values or all text, without passing whole numbers through floats.
+    """(n,) labels, all numbers, all booleans or all text; whole numbers are never converted to floats.
 
     Args:
         y: (n,) or (n, 1) labels: an array, a list, or a series of any library, whose index is ignored. A
-            column vector is taken with scikit-learn's DataConversionWarning.
+            column vector is accepted with scikit-learn's DataConversionWarning.
 
     Raises:
-        ValueError: a label is missing, or labels are of different types or of one that names no class.
+        ValueError: a label is missing, or labels have different or unsuitable types.
     """
     if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         _refuse_missing(y)
-        y = y.to_numpy()  # of nullable integers too: scikit-learn would make them floats
+        y = y.to_numpy()  # also of nullable integers: scikit-learn would make them floats
     labels = column_or_1d(y, warn=True)
     _refuse_missing(labels)
     if labels.dtype == object:
@@ -52,7 +52,7 @@ def numbers_of(y: Any) -> Floats:
         y: (n,) or (n, 1) numbers, as for `labels_of`.
 
     Raises:
-        ValueError: one is missing, infinite or no number, or there are no two different ones.
+        ValueError: one is missing, infinite or not a number, or all are equal.
     """
     kind = getattr(getattr(y, "dtype", None), "kind", "")
     if kind in _NOT_REAL:
@@ -72,7 +72,7 @@ def _refuse_missing(y: Any) -> None:
 
 
 def target_name(y: Any, columns: list[str], usual: str) -> str:
-    """The name of the target, `usual` if it has none; another one where a column has it, too."""
+    """The name of the target, by default `usual`; a different one if a column has the same name."""
     name = getattr(y, "name", None)
     name = usual if name is None or str(name) in columns else str(name)
     number = 0

@@ -48,7 +48,7 @@ ChosenMeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         callback=lambda name: name and canonical_measure(name),
-        help="Measure to be good at: accuracy, auc, logloss, f1, rmse, mae, ...",
+        help="Measure to optimize: accuracy, auc, logloss, f1, rmse, mae, ...",
     ),
 ]
 
@@ -60,7 +60,7 @@ class ReadingWithRoles(Reading):
     role: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"COLUMN=ROLE where detection is wrong; roles: {', '.join(Role)}. May be repeated."
+            help=f"Correct a detected role, as COLUMN=ROLE; roles: {', '.join(Role)}. May be repeated."
         ),
     ] = None
 
@@ -86,10 +86,10 @@ class Data:
         """Load the dataset from a file, or from OpenML.
 
         Args:
-            file: the dataset, where it is named by place.
+            file: the dataset, if given as an argument.
 
         Raises:
-            BadInput: it is not named, named twice or can't be read, or the options contradict it.
+            BadInput: it is missing, given twice or unreadable, or the options contradict it.
         """
         from ingest.reading.datasets import load_dataset
 

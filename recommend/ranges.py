@@ -1,18 +1,18 @@
 """Learned ranges of good hyperparameter values of a flow, for one dataset.
 
 Configurations are drawn from the flow's whole space; the tenth with the best predictions for the dataset is
-good. The range of a number is the shortest one, on the scale of its search, that holds nine tenths of the
-good ones; a choice keeps its most frequent values until they hold as much. A hyperparameter that matters
-little keeps most of its range.
+good. The range of a numeric hyperparameter is the shortest one, on its search scale, that holds nine tenths
+of the good values; a categorical one keeps its most frequent good values until they hold as much. A
+hyperparameter that matters little keeps most of its range.
 
-Each hyperparameter has a range of its own, learned from the configurations that have it; interactions are not
-modelled. Conditions and forbidden combinations stay where their values do. Both shares were chosen on one
-half of the families (study `learned_ranges`, commit 0dda0a8). Weights by the probability of being among the
-best tenth, in place of 0 and 1, gave wider ranges, in which random search was slower.
+Each range is learned from the configurations that have the hyperparameter; interactions are not modelled.
+Conditions and forbidden combinations are kept as far as their values are. Both shares were chosen on one half
+of the families (study `learned_ranges`, commit 0dda0a8). Weights by the probability of being in the best
+tenth, instead of 0 and 1, gave wider ranges, in which random search was slower.
 
 Notation
     n       configurations drawn
-    w       (n,) weights: 1 where a configuration is good, else 0
+    w       (n,) weights: 1 if a configuration is good, else 0
 """
 
 from __future__ import annotations
@@ -48,31 +48,31 @@ DRAWN = 2000
 SHARE = 0.1
 """Share of the drawn configurations that is good."""
 HELD = 0.9
-"""Share of the good ones that the range of a hyperparameter holds."""
+"""Share of the good configurations held by the range of a hyperparameter."""
 
 
 @dataclass(frozen=True)
 class FlowRanges:
-    """Where good configurations of one flow lie."""
+    """Ranges of the good configurations of one flow."""
 
     full: SearchedFlow
     """The flow with its whole space."""
     flow: SearchedFlow
     """The flow with the learned ranges; its defaults are the median or most frequent good values."""
     chances: Mapping[str, tuple[float, ...]]
-    """Choice -> probability that a good configuration has each of the choices of `full`, in their order."""
+    """Categorical hyperparameter -> share of the good configurations with each of its choices in `full`."""
 
     @cached_property
     def space(self) -> Space:
-        """The learned ranges as a space to search, whose random configurations follow the probabilities."""
+        """The learned ranges as a search space, whose random configurations follow the probabilities."""
         return Space([self.flow], joint=False)
 
     def configspace(self) -> ConfigurationSpace:
-        """The learned ranges in ConfigSpace: conditions kept, probabilities as weights of choices."""
+        """The learned ranges in ConfigSpace, with conditions, and probabilities as weights of choices."""
         return self.space.config_space
 
     def optuna(self) -> dict[str, BaseDistribution]:
-        """Hyperparameter -> distribution of Optuna, which knows neither conditions nor probabilities.
+        """Hyperparameter -> Optuna distribution, which has neither conditions nor probabilities.
 
         Raises:
             MissingPackage: Optuna is not installed.
@@ -85,7 +85,7 @@ class FlowRanges:
         """Parameter of the estimator -> distribution of SciPy or values, for `RandomizedSearchCV`.
 
         Raises:
-            UnfitConfiguration: Headstart does not build the flow, so that its estimator is unknown.
+            UnfitConfiguration: Headstart does not build the flow, so its estimator is unknown.
         """
         from recommend.sklearn_grids import frozen, sklearn_distributions
 
@@ -100,8 +100,8 @@ class FlowRanges:
         hyperparameters  name -> range or choices with their probabilities, default, condition; `of` is the
                          whole range
         configspace      for `ConfigurationSpace.from_serialized_dict`
-        optuna           name -> text for `json_to_distribution`; null where Optuna is not installed
-        sklearn          see `recommend.sklearn_grids`; null where Headstart does not build the flow
+        optuna           name -> text for `json_to_distribution`; null if Optuna is not installed
+        sklearn          see `recommend.sklearn_grids`; null if Headstart does not build the flow
         """
         from recommend.sklearn_grids import sklearn_distributions
 
@@ -172,7 +172,7 @@ def shortest_range(places: Floats, weights: Floats, held: float) -> tuple[int, i
     """
     upto = np.concatenate([[0.0], np.cumsum(weights)])
     wanted = held * upto[-1] * (1 - 1e-12)
-    last = np.searchsorted(upto, upto[:-1] + wanted) - 1  # (n,) of the range that begins at each place
+    last = np.searchsorted(upto, upto[:-1] + wanted) - 1  # (n,) last position of the range from each place
     possible = np.flatnonzero(last < len(places))
     first = possible[np.argmin(places[last[possible]] - places[possible])]
     return int(first), int(last[first])
@@ -185,7 +185,7 @@ def _narrower_number(own: Number, numbers: Floats, weights: Floats) -> Number:
     if not weights.sum() > 0:
         return own
     first, last = shortest_range(places, weights, HELD)
-    # Draws do not reach the ends of a space: a range that begins at the lowest one begins at the end.
+    # Draws do not reach the ends of a space: the range of the lowest draw begins at the end of the space.
     low = own.low if first == 0 else numbers[first]
     high = own.high if last == len(numbers) - 1 else numbers[last]
     middle = numbers[np.searchsorted(np.cumsum(weights), weights.sum() / 2)]
@@ -197,7 +197,7 @@ def _narrower_number(own: Number, numbers: Floats, weights: Floats) -> Number:
 
 
 def _plain(number: Any) -> float:
-    """The number as Python has it, to six significant digits where it is not whole."""
+    """A Python number, rounded to six significant digits unless it is whole."""
     return int(number) if isinstance(number, int) else float(f"{number:.6g}")
 
 
@@ -225,7 +225,7 @@ def _narrower_choice(own: Choice, chances: tuple[float, ...]) -> Choice:
         own,
         choices=tuple(own.choices[place] for place in kept),
         default=own.choices[order[0]],
-        optional=False,  # what is left out means another default
+        optional=False,  # an omitted value would mean another default
         weights=tuple(chances[place] / total for place in kept),
     )
 
@@ -233,7 +233,7 @@ def _narrower_choice(own: Choice, chances: tuple[float, ...]) -> Choice:
 def _left(
     parent: str, values: tuple[Value, ...], narrowed: Mapping[str, Number | Choice]
 ) -> tuple[Value, ...]:
-    """The values that lie in the narrowed range of the hyperparameter `parent`; none if it has none."""
+    """The values within the narrowed range of the hyperparameter `parent`; empty if it has none."""
     known = narrowed.get(parent)
     if isinstance(known, Choice):
         return tuple(value for value in values if any(same(value, choice) for choice in known.choices))
@@ -248,8 +248,8 @@ def ranges_document(learned: Mapping[str, FlowRanges], dataset: str, measure: st
     """Learned ranges, by flow, as the JSON document that `--ranges` writes.
 
     Args:
-        dataset: name of the dataset that they were learned for.
-        measure: what configurations are to be good at.
+        dataset: name of the dataset.
+        measure: the optimized measure.
     """
     return {
         "schema": SCHEMA,

@@ -41,7 +41,7 @@ _SHOWN, _LONGEST = 3, 60  # configurations, and characters of a name, in a `repr
 
 @dataclass(frozen=True)
 class WarehouseVersion:
-    """The warehouse that was learned from, as it was then."""
+    """The warehouse version used for training."""
 
     version: int
     fingerprint: str
@@ -55,24 +55,25 @@ class Recommendation:
     dataset: Dataset
     configurations: list[RankedConfiguration]
     average: AveragedRecommendation | None
-    """The average of the first configurations; None where there are not two that Headstart builds, or the
-    strategy spreads them over the ranking."""
+    """The average of the first configurations; None unless Headstart builds two or more, or if the strategy
+    spreads them over the ranking."""
     strategy: str
     measure: str
     metafeatures: pd.Series
     nearest: list[tuple[str, float]]
-    """Names of the most similar datasets, with their distance; empty if the learner weighs none."""
+    """Names of the most similar datasets, with their distance; empty if the learner has no weights of
+    datasets."""
     outside: list[Outside]
-    """Sizes of the dataset outside of the known datasets' range."""
+    """Sizes of the dataset outside the range of the known datasets."""
     left_out: list[str]
-    """Names of the warehouse's datasets with the same content and of near copies; the model has not seen
-    them."""
+    """Names of the warehouse's datasets with the same content and of near copies; they are not in the model's
+    training set."""
     near_copies: list[str]
     """Left-out datasets that are near copies, not exact ones."""
     trials: int
-    """Runs on this very dataset that the model was conditioned on."""
+    """Number of runs on this dataset on which the model was conditioned."""
     failed: Mapping[str, int]
-    """Outcome -> number of the configurations that are left out because they only failed on this dataset."""
+    """Outcome -> number of configurations left out because all their runs on this dataset failed."""
     warehouse: WarehouseVersion
     model: StoredModel
     predictor: Predictor
@@ -80,29 +81,29 @@ class Recommendation:
     candidates: int
     """Number of configurations that were ranked."""
     not_installed: list[Flow]
-    """Flows of the warehouse that were left out because packages that they need are not installed."""
+    """Flows of the warehouse left out because their packages are not installed."""
     worth_installing: WorthInstalling | None
     """The best configuration of these, if it is expected to be better than the first; None = it is not, or
-    that is unknown."""
+    unknown."""
     not_built: Mapping[str, str]
-    """Key -> title of flows of the warehouse that were left out because Headstart does not build them."""
+    """Key -> title of flows of the warehouse left out because Headstart does not build them."""
     fit_factor: float | None
-    """80 % of the fits take at most so many times as long as expected, and at least that part of it; None =
+    """80 % of the fits take at most this many times as long as expected, and at least 1/factor of it; None =
     unknown."""
     verification: Verification | None
-    """Trials on the dataset that it takes into account; None = there were none."""
+    """Trials on the dataset used by the recommendation; None = there were none."""
     cautions: Sequence[Caution]
     explanation: Explanation | None
     """The explanation; None = not requested."""
 
     def _repr_html_(self) -> str:
-        """The ranking as a notebook shows it."""
+        """The ranking as HTML for notebooks."""
         from recommend.reporting.page import ranking_fragment
 
         return ranking_fragment(self)
 
     def __repr__(self) -> str:
-        """The first configurations with their expected values, and what to call next."""
+        """The first configurations with their expected values, and the next methods to call."""
         shown = self.configurations[:_SHOWN]
         more = len(self.configurations) - len(shown)
         return "\n".join(
@@ -127,12 +128,12 @@ class Recommendation:
     def code(self, rank: int = 1) -> str:
         """Python source that cross-validates, fits, saves and predicts with the configuration of this rank.
 
-        It needs pandas, scikit-learn and the library of the algorithm, none of our packages, and reads a file
+        It needs pandas, scikit-learn and the library of the algorithm, but not Headstart, and reads a file
         as the dataset's was read: see `recommend.code`.
 
         Raises:
-            BadInput: there is no such rank, Headstart doesn't build the algorithm, or pandas alone can't read
-                the dataset as it was read.
+            BadInput: there is no such rank, Headstart doesn't build the algorithm, or pandas alone can't
+                reproduce the dataset.
         """
         from recommend.code import Origin, script
 
@@ -154,7 +155,7 @@ class Recommendation:
         """Python source that does the same with the average of the first configurations (`average`).
 
         Raises:
-            BadInput: there is no average, or, as for `code`, no script can read the dataset.
+            BadInput: there is no average, or no script can read the dataset (see `code`).
         """
         from recommend.code import Origin, script
 
@@ -193,7 +194,7 @@ class Recommendation:
         return f"Expected {measure_title(self.measure)}: {number(promise.value)} ({interval})."
 
     def ranges(self) -> dict[str, FlowRanges]:
-        """Learn where good configurations of each recommended flow lie, by name of the flow.
+        """Learn the ranges of good configurations of each recommended flow, by name of the flow.
 
         Takes a tenth of a second for each flow; see `recommend.ranges`.
         """

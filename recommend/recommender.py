@@ -1,7 +1,7 @@
 """Recommendations: describe the task, gather knowledge, predict, choose, explain.
 
-Each step is a function of the values of the steps before it. LightGBM is imported only where one of its
-models has to be trained, scikit-learn for the meta-features that the model asks for.
+Each step is a function of the results of earlier steps. LightGBM is imported only to train its models,
+scikit-learn for the meta-features that the model uses.
 """
 
 from __future__ import annotations
@@ -61,29 +61,28 @@ def recommend(
     """Rank the warehouse's configurations for a dataset and choose the first ones to try.
 
     Args:
-        dataset: a dataset, or what `ingest.reading.datasets.load_dataset` makes one of.
+        dataset: a dataset, or an argument of `ingest.reading.datasets.load_dataset`.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
-        top: how many configurations to choose.
+        top: number of configurations.
         flows: names of the flows to choose from; empty = all.
         strategy: `top` = the best prediction and its complements, `delta` = a spread over the predicted
             ranking (`recommend.ranking.choice`).
-        measure: the evaluation measure to be good at, a name or an alias of
-            `warehouse.vocabulary.measures`; None = that of the target (`recommend.ranking.target_kinds`):
-            accuracy, unless one class has most of the rows.
+        measure: the measure to optimize, a name or an alias of `warehouse.vocabulary.measures`; None = the
+            default for the target (`recommend.ranking.target_kinds`), such as accuracy.
         metalearner: name of the learner (`metalearners.LEARNERS`).
-        leave_out: whether to ignore the warehouse's runs on the dataset itself, as in an experiment; else
-            they count most.
-        budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
-            fits must promise a gain (`recommend.ranking.fit_cost`).
-        verify: seconds that all takes, while the first ones and usual defaults are tried on the dataset
-            (`recommend.verification`); None = nothing is tried.
-        jobs: trials at the same time; None = one for each processor.
-        report: told after every trial how far the verification is.
+        leave_out: whether to ignore the warehouse's runs on the dataset itself, as in an experiment;
+            otherwise they have the largest weight.
+        budget: limit of the seconds for one fit of each chosen configuration; None = no limit, but long fits
+            must promise a gain (`recommend.ranking.fit_cost`).
+        verify: total seconds, in which the first configurations and common defaults are tried on the dataset
+            (`recommend.verification`); None = no trials.
+        jobs: number of parallel trials; None = one per processor.
+        report: receives the progress of the verification after every trial.
         explain: whether to explain the choice (`Recommendation.explanation`).
 
     Raises:
-        BadInput: no feature, an unknown flow, measure or strategy, nothing in the
-            warehouse to learn from, or a budget that nothing fits into.
+        BadInput: no feature, an unknown flow, measure or strategy, no runs to learn from, or a budget that is
+            too small for any configuration.
     """
     began = time.monotonic()
     if not isinstance(dataset, Dataset):
@@ -184,7 +183,7 @@ def recommended(
 def _ranked(
     known: Knowledge, expected: Forecast, chosen: Chosen, evidence: Evidence | None
 ) -> list[RankedConfiguration]:
-    """The chosen configurations with everything that is said of each."""
+    """The chosen configurations with their predictions and reasons."""
     complements = ~np.isnan(chosen.beats_first)
     places = [[]] * len(complements) if evidence is None else evidence.supporters(chosen.table, complements)
     heaviest = pd.Index([]) if evidence is None else evidence.weights.index[:NAMED]
@@ -218,7 +217,7 @@ def _ranked(
 
 
 def _weak(ranked: Sequence[RankedConfiguration], reference: str) -> Iterator[Caution]:
-    """A caution about seeds that are expected to be worse than the default of a flow."""
+    """A caution about configurations expected to be worse than the default of a flow."""
     promised = {str(item.rank): item.expectation for item in ranked if item.expectation is not None}
     weak = [rank for rank, promise in promised.items() if promise.gain is not None and promise.gain < 0]
     if weak:
@@ -227,7 +226,7 @@ def _weak(ranked: Sequence[RankedConfiguration], reference: str) -> Iterator[Cau
 
 
 def _shown(task: RankingTask, promise: PerformanceForecast | None) -> PerformanceForecast | None:
-    """An expected value in the measure that was asked for."""
+    """An expected value in the requested measure."""
     if promise is None:
         return None
     return promise.shown(task.asked, task.measure, task.shown)
@@ -241,7 +240,7 @@ def _verified(
     jobs: int | None,
     report: Callable[[Progress], None],
 ) -> Verification:
-    from recommend.verification import verify  # which imports what fits configurations
+    from recommend.verification import verify  # slow to import
 
     algorithms = {one.algorithm for one in candidates.configurations}
     foreign = [name for name in algorithms if find_flow(name) is None]

@@ -33,7 +33,7 @@ def read_seeds(path: str | Path) -> dict[str, Any]:
     """Read a seeds file.
 
     Raises:
-        BadInput: there is no such file, or it is not one of ours.
+        BadInput: there is no such file, or it is not a seeds file.
     """
     document = read_json(path)
     if not isinstance(document, dict) or not isinstance(document.get("configurations"), list):
@@ -51,7 +51,7 @@ def build_pipeline(
     A classifier has `predict_proba`: one without probabilities is calibrated (`recommend.calibration`).
 
     Raises:
-        BadInput: the entry names an unknown flow, or values that the flow does not allow.
+        BadInput: the entry has an unknown flow, or values that the flow does not allow.
     """
     try:
         flow, values = configuration["flow"], configuration["hyperparameters"]

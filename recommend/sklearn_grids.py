@@ -1,13 +1,13 @@
-"""Configurations and ranges in the terms of scikit-learn's searches, for estimators without our packages.
+"""Configurations and ranges for scikit-learn's searches, for estimators without our packages.
 
-An estimator is named by the path that it is imported by, and its parameters are its own: they are read off
-the estimator that the flow builds. Imputation, encoding and scaling are not among them, since in
-scikit-learn they are steps before it, nor is the transformation of a target, which is around it; what else it
-can't be told is said. Penalties and tolerances of regressors are those of a target with variance 1.
+An estimator is named by its import path, and its parameters are read from the estimator that the flow builds.
+They exclude imputation, encoding and scaling, which in scikit-learn are earlier steps, and the transformation
+of the target, which wraps the estimator; other hyperparameters without an equivalent are listed. Penalties
+and tolerances of regressors refer to a target with variance 1.
 
-Values are JSON values. A distribution is a list `[name, argument, ...]`, which `frozen` makes of SciPy; a
-range of whole numbers on a logarithmic scale, which SciPy does not have, is an object `{"values": [...]}`,
-and so are choices.
+Values are JSON values. A distribution is a list `[name, argument, ...]`, which `frozen` converts to SciPy; a
+range of whole numbers on a logarithmic scale, which SciPy lacks, is an object `{"values": [...]}`, and so are
+choices.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from warehouse.vocabulary.parameters import Choice, Number, Value
 from warehouse.vocabulary.searched_flow import SearchedFlow
 
 _BALANCED = {"lightgbm": {"class_weight": "balanced"}, "catboost": {"auto_class_weights": "Balanced"}}
-"""Library -> what weights its classes; XGBoost has nothing of the kind for several classes."""
+"""Library -> parameters for balanced class weights; XGBoost has none for more than two classes."""
 _PREPARED = ("imputation", "scaling", "knots", TARGET_TRANSFORMATION.name)
-"""Hyperparameters of what a pipeline does before and around its estimator."""
+"""Hyperparameters of the steps before and around the estimator."""
 _NOT_TUNED = {"random_state", "categorical_features", "estimator"}
 _STEPS = 12
-"""Whole numbers that stand for a range on a logarithmic scale, at most."""
+"""Most whole numbers that represent a range on a logarithmic scale."""
 
 
 def sklearn_grid(flow: Flow, configurations: Sequence[Mapping[str, Value]]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def sklearn_grid(flow: Flow, configurations: Sequence[Mapping[str, Value]]) -> d
 
     estimator    path of the class
     param_grid   a grid of one point for each configuration, in their order
-    left_out     hyperparameters that these parameters don't say
+    left_out     hyperparameters without an equivalent
     """
     read = [_parameters(flow, values) for values in configurations]
     return {
@@ -47,11 +47,11 @@ def sklearn_grid(flow: Flow, configurations: Sequence[Mapping[str, Value]]) -> d
 
 
 def sklearn_distributions(flow: SearchedFlow) -> dict[str, Any] | None:
-    """The space of a flow, for `RandomizedSearchCV`; None where Headstart does not build it.
+    """The space of a flow, for `RandomizedSearchCV`; None if Headstart does not build it.
 
     estimator            path of the class
     param_distributions  parameter -> distribution or values
-    left_out             hyperparameters that these parameters don't say
+    left_out             hyperparameters without an equivalent
     """
     if not isinstance(flow, Flow):
         return None
@@ -81,7 +81,7 @@ def sklearn_distributions(flow: SearchedFlow) -> dict[str, Any] | None:
 
 
 def frozen(distribution: Any) -> Any:
-    """The distribution of SciPy, or the list of values, that a value of `param_distributions` describes."""
+    """The SciPy distribution, or the list of values, described by a value of `param_distributions`."""
     import scipy.stats
 
     if isinstance(distribution, Mapping):
@@ -91,7 +91,7 @@ def frozen(distribution: Any) -> Any:
 
 
 def _named_otherwise(flow: Flow, own: Choice) -> dict[str, Any]:
-    """The parameter of the estimator that a choice under another name, or of other words, comes to."""
+    """The parameter of the estimator for a choice with another name or other values."""
     if own.name in flow.decisions:
         return {}
     first, *others = [_parameters(flow, {own.name: choice}, full=True)[1] for choice in own.choices]
@@ -119,10 +119,10 @@ def _steps(own: Number) -> list[int]:
 def _parameters(
     flow: Flow, values: Mapping[str, Value], *, full: bool = False
 ) -> tuple[str, dict[str, Any], list[str]]:
-    """Path of the class, its parameters, and the hyperparameters that these don't say.
+    """Path of the class, its parameters, and the hyperparameters without an equivalent.
 
     Args:
-        full: also parameters that have the default of the class.
+        full: whether to include parameters equal to the default of the class.
     """
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.pipeline import Pipeline
@@ -138,10 +138,10 @@ def _parameters(
     estimator: Any = flow.estimator(Make(tuned, seed=0, n_categorical=0))
     if isinstance(estimator, TransformedTargetRegressor):
         estimator = estimator.regressor
-    if isinstance(estimator, GaussianProcess):  # whose kernel is an object
+    if isinstance(estimator, GaussianProcess):  # its kernel is an object
         return "sklearn.gaussian_process.GaussianProcessRegressor", {"normalize_y": True}, [*complete]
     is_of_mean_distances = False
-    if isinstance(estimator, Pipeline):  # which only prepares numbers before it
+    if isinstance(estimator, Pipeline):  # it only prepares numbers before the estimator
         is_of_mean_distances = estimator[0].func is by_root_of_columns
         estimator = estimator[-1]
     if isinstance(estimator, Lenient):
@@ -174,7 +174,7 @@ def _parameters(
 
 
 def _path(kind: type) -> str:
-    """Path that a class of scikit-learn is imported by: without the modules that are private."""
+    """Import path of a class of scikit-learn, without private modules."""
     parts = kind.__module__.split(".")
     public = next((place for place, part in enumerate(parts) if part.startswith("_")), len(parts))
     return ".".join([*parts[:public], kind.__name__])

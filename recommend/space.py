@@ -2,8 +2,8 @@
 
 Notation
     n, p       configurations, hyperparameters of the space
-    vectors    (n, p) ConfigSpace's own form: numbers on [0, 1] of their scale, choices by their position,
-               NaN where a configuration does not have the hyperparameter
+    vectors    (n, p) ConfigSpace's form: numbers scaled to [0, 1], choices by their position, NaN if a
+               configuration does not have the hyperparameter
     table      the form that meta-learners take
 """
 
@@ -40,13 +40,13 @@ KNOWN = 1000
 ROUNDS = 20
 """Draws after which forbidden configurations are no longer replaced."""
 DIGITS = 12
-"""Significant digits of a number: few enough that it comes back from its place in a vector as it was."""
+"""Significant digits of a number, few enough to survive conversion to a vector and back."""
 
 
 def with_shares(configuration: Configuration, n_features: int) -> Configuration:
-    """`configuration` for those who know numbers only: a share of the features in place of `sqrt` and `log2`.
+    """`configuration` with a share of the features instead of `sqrt` and `log2`.
 
-    The flow has to be ours. A share out of the flow's range counts as the end of the range.
+    The flow has to be ours. A share is clipped to the flow's range.
     """
     shares = {"sqrt": n_features**-0.5, "log2": max(math.log2(n_features), 1.0) / n_features}
     share = shares.get(str(configuration.values.get("max_features")))
@@ -66,15 +66,15 @@ class Configurations:
 
     vectors: Floats
     categories: Positions
-    """(p,) number of choices of a hyperparameter, 0 for a number."""
+    """(p,) number of choices of each hyperparameter, 0 for a number."""
     tabulate: Callable[[], ConfigurationTable]
-    """Makes `table`, which not every surrogate looks at."""
+    """Makes `table`, which not every surrogate needs."""
     depart: Callable[[], Flags] | None = None
-    """Makes `departures`; None: there are none."""
+    """Makes `departures`; None = there are none."""
 
     @cached_property
     def departures(self) -> Flags:
-        """(n, any) whether configurations make decisions that no meta-learner knows: preprocessing."""
+        """(n, any) whether configurations use preprocessing steps that no meta-learner knows."""
         return np.zeros((len(self), 0), dtype=bool) if self.depart is None else self.depart()
 
     @cached_property
@@ -96,7 +96,7 @@ class Configurations:
 
 
 class Space:
-    """A ConfigSpace space of flows, and the way between its vectors and tables."""
+    """A ConfigSpace space of flows, with conversions between vectors and tables."""
 
     def __init__(
         self,
@@ -109,13 +109,13 @@ class Space:
         """The space of `flows`.
 
         Args:
-            joint: call hyperparameters by their joint names, as tables of several flows do; a space that
-                is not joint has one flow.
-            historical: also admit values that no longer build, which is how old runs are read.
-            n_features: of the dataset that is searched on: what `sqrt` and `log2` are shares of.
+            joint: whether to use joint names, as tables of several flows do; otherwise the space has one
+                flow.
+            historical: whether to admit values that can no longer be built, for reading old runs.
+            n_features: number of features of the dataset, to convert `sqrt` and `log2` to shares.
 
         Raises:
-            BadInput: there is no flow, a flow comes twice, or a space that is not joint has several.
+            BadInput: there is no flow, a flow is repeated, or a space that is not joint has several.
         """
         if not flows or len({flow.name for flow in flows}) < len(flows):
             raise BadOption("a search space takes one flow or more, each of them once")
@@ -128,7 +128,7 @@ class Space:
 
     @cached_property
     def config_space(self) -> ConfigurationSpace:
-        """The same in ConfigSpace, with conditions on `algorithm` where there are several flows."""
+        """The same in ConfigSpace, with conditions on `algorithm` if there are several flows."""
         from ConfigSpace import Categorical, ConfigurationSpace
 
         if not self.joint:
@@ -158,18 +158,18 @@ class Space:
 
     @cached_property
     def _hyperparameters(self) -> dict[str, Any]:
-        """Name -> hyperparameter; ConfigSpace looks one up more slowly."""
+        """Name -> hyperparameter; faster than ConfigSpace's lookup."""
         return dict(self.config_space)
 
     def sample(self, n: int, random: np.random.Generator, fixed: Mapping[str, Value] | None = None) -> Floats:
-        """(n, p) vectors drawn at random, each algorithm as likely as any other.
+        """(n, p) random vectors, with equally likely algorithms.
 
         Every hyperparameter is drawn from its own distribution; then those whose conditions do not hold are
-        taken off, and forbidden combinations are drawn again. There are fewer vectors where nearly all is
-        forbidden.
+        removed, and forbidden combinations are drawn again. There are fewer vectors if nearly all
+        combinations are forbidden.
 
         Args:
-            fixed: values of hyperparameters that all vectors have; they take the names of `names`.
+            fixed: values of hyperparameters common to all vectors, by the names of `names`.
 
         Raises:
             BadInput: the space does not have such a hyperparameter or choice.
@@ -189,7 +189,7 @@ class Space:
         return self._settled(found)
 
     def default(self, fixed: Mapping[str, Value]) -> Floats:
-        """(1, p) the vector of these values and of the defaults of all others; (0, p) where it is forbidden.
+        """(1, p) the vector of these values and of the defaults of all others; (0, p) if it is forbidden.
 
         Raises:
             BadInput: the space does not have such a hyperparameter or choice.
@@ -200,7 +200,7 @@ class Space:
         return self._settled(self._completed(np.array(defaults)[:, None], fixed))
 
     def choices(self, name: str) -> tuple[Value, ...]:
-        """Values of a choice, by its name of `names`; none of what is a number or not there."""
+        """Values of a choice, by its name of `names`; empty for a number or an unknown name."""
         return tuple(getattr(self._hyperparameters.get(name), "choices", ()))
 
     def having(self, vectors: Floats, fixed: Mapping[str, Value]) -> Flags:
@@ -247,7 +247,7 @@ class Space:
         return vectors
 
     def places(self, fixed: Mapping[str, Value]) -> dict[int, float]:
-        """Column of a vector -> number in it, of values of hyperparameters by the names of `names`.
+        """Column of a vector -> its number, for values of hyperparameters by the names of `names`.
 
         Raises:
             BadInput: the space does not have such a hyperparameter or choice.
@@ -261,16 +261,16 @@ class Space:
         }
 
     def examples(self, seed: int) -> Configurations:
-        """Random configurations that show a surrogate what hyperparameters can be."""
+        """Random configurations that show a surrogate the possible values of hyperparameters."""
         return self.configurations(self.sample(KNOWN, np.random.default_rng(seed)))
 
     def neighbours(self, vectors: Floats, random: np.random.Generator) -> tuple[Floats, Positions]:
-        """(any, p) vectors that differ from one of `vectors` in one hyperparameter, and in those it switches.
+        """(any, p) vectors that differ from one of `vectors` in one hyperparameter and its children.
 
-        (any,) says which one each of them is a neighbour of.
+        (any,) is the position of the vector of which each is a neighbour.
 
-        Every other choice, and four numbers drawn around the present one with 0.2 of the range as standard
-        deviation: the one-exchange neighbourhood of Hutter, Hoos and Leyton-Brown (SMAC, 2011).
+        Every other choice, and four numbers drawn around the current one with a standard deviation of 0.2 of
+        the range: the one-exchange neighbourhood of Hutter, Hoos and Leyton-Brown (SMAC, 2011).
         """
         import ConfigSpace
         from ConfigSpace.util import get_one_exchange_neighbourhood
@@ -296,9 +296,9 @@ class Space:
 
     @cached_property
     def _departures(self) -> list[list[tuple[int, int]]]:
-        """Columns and their places that mean the same decision of preprocessing, whatever the algorithm.
+        """Columns and places of each preprocessing step, the same step of all algorithms together.
 
-        Defaults are no decisions: with them a flow's pipeline is the one that its known runs have.
+        Defaults do not count: with them a flow's pipeline is that of its known runs.
         """
         found: dict[tuple[str, Value], list[tuple[int, int]]] = {}
         for algorithm, flow in self.flows.items():
@@ -326,11 +326,10 @@ class Space:
         ]
 
     def vector(self, configuration: Configuration) -> Floats:
-        """(p,) the configuration as a vector, the same one that `sample` and `neighbours` have for it.
+        """(p,) the configuration as a vector, equal to that of `sample` and `neighbours`.
 
-        A number out of its range counts as the end of the range, one between whole numbers as the nearest,
-        and `sqrt` and `log2` as the shares of the features that they stand for. An optional hyperparameter
-        that is left out has its default.
+        Numbers are clipped to their range and rounded to whole numbers where necessary, and `sqrt` and `log2`
+        become shares of the features. Omitted optional hyperparameters have their default.
 
         Raises:
             BadInput: the space does not have this flow, hyperparameter or choice.
@@ -350,7 +349,7 @@ class Space:
         return vector
 
     def _settled(self, vectors: Floats) -> Floats:
-        """Vectors, overwritten in place, in which each number is where `vector` puts its value."""
+        """Vectors, overwritten in place, with each number at the place given by `vector`."""
         for hyperparameter, size, column in zip(
             self._hyperparameters.values(), self.categories, vectors.T, strict=True
         ):
@@ -360,7 +359,7 @@ class Space:
         return vectors
 
     def _table(self, vectors: Floats) -> ConfigurationTable:
-        """Typed columns, which meta-learners read much faster than Python's objects."""
+        """The table, with typed columns, which meta-learners read much faster than Python objects."""
         columns = dict(zip(self.names, vectors.T, strict=True))
         codes = (columns.pop(ALGORITHM) if self.joint else np.zeros(len(vectors))).astype(np.intp)
         algorithms = pd.Categorical.from_codes(codes, dtype=_categories(*self.flows))
@@ -370,7 +369,7 @@ class Space:
 
 
 def _single_conditions(condition: Any) -> list[Any]:
-    """The conditions that a conjunction is made of; of one that is none, itself."""
+    """The conditions of a conjunction; a single condition itself."""
     from ConfigSpace.conditions import Conjunction
 
     return list(condition.dlcs) if isinstance(condition, Conjunction) else [condition]
@@ -382,11 +381,11 @@ def _categories(*choices: Any) -> pd.CategoricalDtype:
 
 
 def _column(hyperparameter: Any, vector: Floats) -> Any:
-    """(n,) values of one hyperparameter, missing where the vector is NaN."""
+    """(n,) values of one hyperparameter, missing if the vector is NaN."""
     missing = np.isnan(vector)
     if hasattr(hyperparameter, "choices"):
         codes = np.where(missing, -1, vector).astype(np.intp)
-        if None in hyperparameter.choices:  # a category can't be None; the last of these stands for -1
+        if None in hyperparameter.choices:  # a category can't be None; the last one represents -1
             return np.array([*hyperparameter.choices, np.nan], dtype=object)[codes]
         return pd.Categorical.from_codes(codes, dtype=_categories(*hyperparameter.choices))
     values = hyperparameter.to_value(np.where(missing, 0.0, vector))
@@ -396,7 +395,7 @@ def _column(hyperparameter: Any, vector: Floats) -> Any:
 
 
 def _rounded(numbers: Floats) -> Floats:
-    """`numbers` rounded to this many significant digits; rounding again changes nothing."""
+    """`numbers` rounded to `DIGITS` significant digits; rounding again changes nothing."""
     with np.errstate(divide="ignore"):
         places = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
     places = np.where(np.isfinite(places), places, 0)
@@ -431,13 +430,13 @@ def _place(hyperparameter: Any, value: Value) -> float:
 
 
 def configurations_of_table(table: ConfigurationTable, scales: Mapping[str, Scale]) -> Configurations:
-    """Configurations that were run, in both forms, without a space of ours.
+    """Configurations of runs, in both forms, without a search space.
 
-    A column of numbers is scaled to [0, 1] between its ends, on the log scale where `scales` says so; any
-    other column counts by the position of the value among those that occur.
+    A column of numbers is scaled to [0, 1] between its ends, logarithmically if `scales` says so; in any
+    other column a value is represented by its position among the occurring ones.
 
     Args:
-        scales: column of the table -> declared scale, as a `RunTable` has them.
+        scales: column of the table -> declared scale, as in a `RunTable`.
     """
     columns, sizes = [], []
     codes, known = pd.factorize(table.algorithms, sort=True)

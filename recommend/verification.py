@@ -1,8 +1,8 @@
-"""Verification of a recommendation: its first configurations beside usual defaults, tried on the dataset.
+"""Verification of a recommendation: trials of its first configurations and of common defaults on the dataset.
 
-The trials are those of a search without a model (`recommend.bo.tuning`): the head of the recommendation and
-the defaults first, then whatever the recommendation would try next after these, and the leaders again on
-other folds. What came of them counts most in the recommendation that follows.
+The trials are those of a search without a model (`recommend.bo.tuning`): first the head of the recommendation
+and the defaults, then the first of the recommendation updated with the trials, and repetitions of the best
+trials on other folds. The final recommendation gives the trials the largest weight.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 
 HEAD = 8
-"""Recommended configurations that are tried first."""
+"""Number of recommended configurations tried first."""
 FIRST = 3
-"""Recommendations that come before the defaults, should the time not suffice for all."""
+"""Number of recommendations tried before the defaults, in case the time is short."""
 _TASK = "these trials"
 
 
@@ -53,7 +53,7 @@ class VerifiedConfiguration:
     recommended: int | None
     """Rank in the recommendation before the verification; None = it was not at its head."""
     is_default: bool
-    """Whether it is a usual default."""
+    """Whether it is a common default."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ class Verification:
 
     @property
     def failures(self) -> dict[str, str]:
-        """Setup -> outcome of the configurations that failed, where others succeeded.
+        """Setup -> outcome of the configurations that failed, if others succeeded.
 
-        Where nothing succeeded it need not be their fault, and the end of the time is none.
+        If all failed, the cause may lie elsewhere. Running out of time is not a failure.
         """
         outcomes = {one.setup: one.trial.evaluation for one in self.configurations}
         failed = {
@@ -118,13 +118,13 @@ def verify(
     jobs: int | None = None,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Verification:
-    """Try the head of the recommendation on `known.task.dataset` until these seconds are over.
+    """Try the head of the recommendation on `known.task.dataset` for these seconds.
 
-    An interrupt (Ctrl-C) ends it with what is known by then.
+    An interrupt (Ctrl-C) ends it with the results so far.
 
     Args:
-        began: when the seconds began, by `time.monotonic`; None = now.
-        jobs: trials at the same time; None = one for each processor.
+        began: start of the seconds, by `time.monotonic`; None = now.
+        jobs: number of parallel trials; None = one per processor.
     """
     start_server()
     head = head_of(known, candidates)
@@ -150,7 +150,7 @@ def verify(
 def verification_of(
     search: SearchResult, known: Knowledge, candidates: Candidates, head: Sequence[Configuration]
 ) -> Verification:
-    """What a search on the dataset says about a recommendation.
+    """The verification of a recommendation by a search on the dataset.
 
     Args:
         head: the recommended configurations, the best first.
@@ -175,7 +175,7 @@ def verification_of(
 
 
 def head_of(known: Knowledge, candidates: Candidates, n: int = HEAD) -> list[Configuration]:
-    """The head of the recommendation: `n` configurations that are chosen together, the best first."""
+    """The head of the recommendation: `n` jointly chosen configurations, the best first."""
     expected = forecast(known, candidates)
     among = worthwhile(expected.fits.seconds, expected.scores.mean)
     chosen = among[known.predictor.choose(candidates.table.take(among), known.metafeatures, n)]
@@ -185,7 +185,7 @@ def head_of(known: Knowledge, candidates: Candidates, n: int = HEAD) -> list[Con
 def trials_after(
     known: Knowledge, candidates: Candidates, trials: Sequence[Trial], resampling: Resampling
 ) -> OwnTrials | None:
-    """The dataset's runs with these trials among them; None if there are none."""
+    """The dataset's runs, including these trials; None if there are none."""
     fitted_on, tested = resampling.sizes(len(known.task.dataset.features))
     measure = known.task.measure
     rows = [
@@ -200,7 +200,7 @@ def trials_after(
 
 @dataclass
 class RankingProposer:
-    """Proposes the contestants, then what the recommendation ranks first after the trials so far."""
+    """Proposes the contestants, then the first of the recommendation updated with the trials so far."""
 
     known: Knowledge
     candidates: Candidates
@@ -219,7 +219,7 @@ class RankingProposer:
         return Proposed(following, "start" if following in self.contestants else "model")
 
     def _ranked(self, trials: Sequence[Trial]) -> Sequence[Configuration]:
-        """The contestants while there are some, else all candidates, the most promising first."""
+        """The remaining contestants, else all candidates, the most promising first."""
         if not self._proposed.issuperset(self.contestants):
             return self.contestants
         after = trials_after(self.known, self.candidates, trials, Resampling(1))
@@ -229,7 +229,7 @@ class RankingProposer:
 
 
 def _defaults(known: Knowledge) -> list[Configuration]:
-    """The usual defaults that can be fitted here and that the warehouse has."""
+    """The common defaults that are in the warehouse and can be fitted here."""
     setups = known.all_runs.configurations.setups
     flows = [flow for flow in map(get_flow, known.task.target.defaults) if flow.installed]
     found = [Configuration(flow.name, flow.default()) for flow in flows]

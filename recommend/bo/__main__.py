@@ -1,4 +1,4 @@
-"""The command `tune`, which is `python -m recommend.bo`, too."""
+"""The command `tune`; also `python -m recommend.bo`."""
 
 from functools import partial
 

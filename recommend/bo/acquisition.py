@@ -2,13 +2,13 @@
 
 Notation
     m, s     (n,) mean and standard deviation of the score, larger is better
-    f        the score to beat: the highest mean among the configurations that were tried
-    c        the score of a candidate like most: the median
-    xi       how much better than f is wanted, in the unit of the scores
+    f        the score to beat: the highest mean among the tried configurations
+    c        the score of a typical candidate: the median
+    xi       required improvement over f, in the unit of the scores
     t        (n,) predicted seconds of a trial
     z        (m - f - xi) / s
 
-Every criterion is better when larger.
+For every criterion, larger is better.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Situation:
     """f"""
     xi: float = XI
     seconds: Floats | None = None
-    """t; None where nothing predicts it."""
+    """t; None if there is no prediction."""
     usual: float | None = None
     """c; None = the median of the given candidates."""
 
@@ -51,7 +51,7 @@ def improvement(predicted: Prediction, situation: Situation) -> Floats:
 def expected_improvement(mean: Floats, std: Floats, best: float, xi: float = XI) -> Floats:
     """(n,) expectation of max(f - best - xi, 0) for f normal with this mean and standard deviation.
 
-    Jones, Schonlau and Welch (1998), equation 15. Where `std` is 0 it is the improvement itself.
+    Jones, Schonlau and Welch (1998), equation 15. If `std` is 0 it is the improvement itself.
     """
     from scipy.special import ndtr
 
@@ -64,14 +64,16 @@ def expected_improvement(mean: Floats, std: Floats, best: float, xi: float = XI)
 
 
 def improvement_per_second(predicted: Prediction, situation: Situation) -> Floats:
-    """Expected improvement over log(1 + t), t the predicted seconds of a trial: ten times as long is not ten
-    times worse (SMAC's EIPS)."""
+    """Expected improvement divided by log(1 + t), where t is the predicted seconds of a trial (SMAC's EIPS).
+
+    With the logarithm, ten times as long is not ten times worse.
+    """
     per_second: Floats = improvement(predicted, situation) / _log_time(situation)
     return per_second
 
 
 def probability_of_improvement(predicted: Prediction, situation: Situation) -> Floats:
-    """Probability that the score to beat is exceeded, Phi(z) (Kushner 1964)."""
+    """Probability of exceeding the score to beat, Phi(z) (Kushner 1964)."""
     from scipy.special import ndtr
 
     std = _std(predicted)
@@ -82,18 +84,19 @@ def probability_of_improvement(predicted: Prediction, situation: Situation) -> F
 
 
 def upper_confidence_bound(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
-    """Mean plus kappa standard deviations, m + kappa s (Srinivas and others 2010)."""
+    """Mean plus kappa standard deviations, m + kappa s (Srinivas et al. 2010)."""
     bound: Floats = predicted.mean + KAPPA * _std(predicted)
     return bound
 
 
 def value(predicted: Prediction, situation: Situation) -> Floats:  # noqa: ARG001
-    """The prediction itself, v: the criterion where a high quantile is predicted (thesis, section 5.3)."""
+    """The prediction itself, v: the criterion of surrogates that predict a high quantile (thesis, section
+    5.3)."""
     return predicted.mean
 
 
 def value_per_second(predicted: Prediction, situation: Situation) -> Floats:
-    """Prediction above that of a usual candidate over log time, (v - c) / log(1 + t) (thesis, equation 5.2).
+    """Gain over a typical candidate by log time, (v - c) / log(1 + t) (thesis, equation 5.2).
 
     The thesis has log t, which is negative below a second.
     """

@@ -17,16 +17,16 @@ from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.table import ALGORITHM
 
 Score = Callable[[Sequence[Configurations]], Floats]
-"""What `recommend.bo.scoring.CandidateScorer.score` does."""
+"""Type of `recommend.bo.scoring.CandidateScorer.score`."""
 
 RANDOM = 10_000
-"""Random configurations that the acquisition function is computed for at every trial."""
+"""Random configurations for which the acquisition function is computed at every trial."""
 BLOCKS = 20
-"""Parts of them, of which one is drawn anew at every trial."""
+"""Number of blocks of these; one block is redrawn at every trial."""
 ATTEMPTS = 100
-"""Random configurations after which a space counts as exhausted."""
+"""Random draws without a new configuration after which a space counts as exhausted."""
 STARTS = 10
-"""Best configurations that local search starts from."""
+"""Number of best configurations from which local search starts."""
 STEPS = 2
 """Most steps of a local search."""
 
@@ -38,7 +38,7 @@ class Candidate:
     key: Hashable
     """Equal for the same configuration of the same source."""
     configuration: Configurations
-    """A single one."""
+    """A table of one."""
     given: Configuration | None = None
     """The configuration as given, since a vector may round the last digit."""
 
@@ -48,36 +48,36 @@ class CandidateSource(Protocol):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Canonical names of the algorithms that it has configurations of."""
+        """Canonical names of the algorithms of its configurations."""
 
     def among(self, fixed: Mapping[str, Value]) -> Self:
-        """The source of those configurations alone that have these values; keys stay the same.
+        """The source restricted to configurations with these values; keys stay the same.
 
         Args:
-            fixed: hyperparameter -> value; where several algorithms stand together, names are joint ones,
-                and `algorithm` is one of them. None stands for rows of a table that lack it, too.
+            fixed: hyperparameter -> value; with several algorithms, names are joint ones, including
+                `algorithm`. None also matches rows of a table without the hyperparameter.
         """
 
     def choices(self, name: str) -> tuple[Value, ...]:
-        """Values that its configurations may have of a choice; none where they lack it.
+        """Possible values of a choice in its configurations; empty if they lack it.
 
-        Not all are sure to occur: some may be forbidden together with what is given. None is one of them
-        where only some rows of a table have a value.
+        Not all need to occur: some may be forbidden in combination with fixed values. They include None if
+        only some rows of a table have a value.
         """
 
     def sample(self, n: int, random: np.random.Generator) -> Configurations:
-        """Draw `n` configurations at random, fewer where a table has no more."""
+        """Draw `n` random configurations, or fewer if a table has no more."""
 
     def default(self) -> Configurations:
         """The candidate with these values, and defaults for others; None in tables, or if forbidden."""
 
     def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
-        """Its configurations that differ from a single one in one hyperparameter, and in what it switches."""
+        """Its configurations that differ from a given one in one hyperparameter and its children."""
 
     def pick(
         self, groups: Sequence[Configurations], scores: Floats, taken: Collection[Hashable]
     ) -> Candidate | None:
-        """The configuration that is not `taken` whose score is highest; None where all are.
+        """The configuration with the highest score that is not `taken`; None if all are.
 
         Args:
             groups: configurations of this source.
@@ -85,7 +85,7 @@ class CandidateSource(Protocol):
         """
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
-        """One at random that is not `taken`; None where there is none left."""
+        """A random one that is not `taken`; None if none is left."""
 
     def best(
         self,
@@ -95,11 +95,11 @@ class CandidateSource(Protocol):
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
-        """The one that is not `taken` whose score is highest; None as above.
+        """The one with the highest score that is not `taken`; None if none is left.
 
         Args:
-            score: asked first about candidates that were not chosen by score.
-            tried: the trials so far, one by one.
+            score: called first on candidates that were not selected by score.
+            tried: configurations of the trials so far.
             number: of the trial, from 0.
         """
 
@@ -111,7 +111,7 @@ class TableCandidates:
         """A source of these configurations.
 
         Args:
-            rows: what each is known by; None = their positions.
+            rows: keys of the configurations; None = their positions.
         """
         self.configurations = configurations
         self.rows = np.arange(len(configurations)) if rows is None else rows
@@ -194,19 +194,19 @@ class TableCandidates:
 class SpaceCandidates:
     """The configurations of a space: random ones, and local search from the best of them.
 
-    Which random ones there are follows from the seed and the trial's number alone, so that a search that goes
-    on later sees those that it would have seen.
+    The random ones are determined by the seed and the trial's number, so that a resumed search sees the same
+    ones.
     """
 
     def __init__(self, space: Space, *, seed: int = 0, fixed: Mapping[str, Value] | None = None) -> None:
-        """A source of the configurations of `space`, of those alone that have the `fixed` values."""
+        """A source of the configurations of `space` that have the `fixed` values."""
         self.space = space
         self._seed = seed
         self._fixed = fixed or {}
         self._blocks: dict[tuple[int, int], Configurations] = {}
 
     def of(self, configuration: Configuration) -> Candidate:
-        """The candidate that runs this configuration.
+        """The candidate of this configuration.
 
         Raises:
             BadInput: the space does not have it.
@@ -247,7 +247,7 @@ class SpaceCandidates:
         return None
 
     def any(self, taken: Collection[Hashable], random: np.random.Generator) -> Candidate | None:
-        # A space of few choices has an end.
+        # A space of few choices may be exhausted.
         for vector in self.space.sample(ATTEMPTS, random, self._fixed):
             if vector.tobytes() not in taken:
                 return self._candidate(vector)
@@ -271,7 +271,7 @@ class SpaceCandidates:
         return self.pick(groups, np.concatenate([of_reached, scores]), taken)
 
     def _drawn(self, number: int) -> list[Configurations]:
-        """The random configurations of this trial, in blocks, most of which the trial before had."""
+        """The random configurations of this trial, in blocks, most of them shared with the previous trial."""
         wanted = [(block, (number + BLOCKS - 1 - block) // BLOCKS) for block in range(BLOCKS)]
         self._blocks = {key: self._blocks[key] for key in wanted if key in self._blocks}
         for key in wanted:
@@ -282,7 +282,7 @@ class SpaceCandidates:
     def _climb(
         self, vectors: Floats, scores: Floats, score: Score, random: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Each of these goes to its best neighbour as long as that is better, all of them together."""
+        """Move each vector to its best neighbour as long as that is better, all in parallel."""
         vectors, scores = vectors.copy(), scores.copy()
         climbing = np.arange(len(vectors))
         for _ in range(STEPS):

@@ -32,8 +32,8 @@ from warehouse.support.text import counted
 
 HELP = """Search for the best model of a dataset, starting with the recommendation.
 
-The model is an average of configurations that are good together. Ctrl-C ends a search with the best so far;
-the same command goes on with its trials.
+The model is an ensemble of several configurations. Ctrl-C ends a search with the best model so far;
+repeating the command continues it.
 
 Examples:
 
@@ -48,7 +48,7 @@ Examples:
 
 
 class _FileFirst(PanelGroup):
-    """`tune my.csv` is `tune --dataset my.csv`: another argument than a subcommand is the dataset."""
+    """A first argument that is not a subcommand is the dataset: `tune my.csv` is `tune --dataset my.csv`."""
 
     renamed: ClassVar = {"--metalearner": "--learner"}
     rare: ClassVar = frozenset(
@@ -66,7 +66,7 @@ class _FileFirst(PanelGroup):
 app = console.new_app(HELP, _FileFirst)
 app.command(cls=PanelCommand, no_args_is_help=False)(simulate)
 WRITING = 0.5
-"""Seconds to write files in."""
+"""Seconds reserved for writing files."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class SpaceOptions:
 
 @dataclass(frozen=True)
 class BudgetOptions:
-    """When a search ends."""
+    """Limits of a search."""
 
     panel: ClassVar = "How long"
     trials: Annotated[int | None, typer.Option(metavar="N", help="Limit of trials. Default: none.")] = None
@@ -102,7 +102,7 @@ class BudgetOptions:
         return USUAL_SECONDS if self.trials is None and self.time is None else self.time
 
     def budget(self, *, with_importance: bool) -> Budget:
-        """The limits of the search, which leaves time for the importance of columns where that is wanted."""
+        """The limits of the search, which leave time for the importance of columns if requested."""
         kept = seconds_kept(self.seconds) if self.seconds is not None and with_importance else 0.0
         return Budget(self.trials, None if self.seconds is None else self.seconds - kept)
 
@@ -145,7 +145,7 @@ class TrialOptions:
         int,
         typer.Option(
             min=0,
-            help="Picks of the greedily selected ensemble (Caruana 2004); 0 = the best configuration alone.",
+            help="Size of the greedily selected ensemble (Caruana 2004); 0 = the best configuration alone.",
         ),
     ] = PICKS
     seed: Annotated[int, typer.Option(min=0, help="Random seed of samples, folds and estimators.")] = 0
@@ -165,7 +165,7 @@ class MachineOptions:
     warehouse: WarehouseOption = None
     record: Annotated[
         bool,
-        typer.Option("--record/--no-record", help="Write the trials to the warehouse, to be learned from."),
+        typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use."),
     ] = False
     quiet: QuietOption = False
 
@@ -199,7 +199,7 @@ class ResearchOptions:
         str | None,
         typer.Option(
             help="Acquisition function: ei, ei-per-second, ucb; more: `tune methods`. "
-            "Default: the surrogate's own, but ei-per-second in place of ei."
+            "Default: the surrogate's own, but ei-per-second instead of ei."
         ),
     ] = None
     learner: Annotated[
@@ -303,7 +303,7 @@ def _search_of(space: SpaceOptions, trials: TrialOptions, research: ResearchOpti
 
 
 def _importance(tuned: SearchResult, limits: BudgetOptions) -> ColumnImportance | None:
-    """The importance of columns, computed in what is left of the time of the search."""
+    """The importance of columns, computed in the remaining time of the search."""
     from recommend.bo.tuning.page import importance_for
 
     left = Deadline(limits.seconds, console.began()).left() - WRITING
@@ -327,14 +327,14 @@ def _wanted(
 def _keep(
     tuned: SearchResult, wanted: Sequence[Callable[[], str]], results: ResultOptions, machines: MachineOptions
 ) -> None:
-    """Write the wanted results of a search, and print a line about each."""
-    notes = [f"The trials are in {tuned.folder}; the same command goes on with them."]
+    """Write the requested results of a search, and print a line about each."""
+    notes = [f"The trials are in {tuned.folder}; repeat the command to continue them."]
     failures: list[HeadstartError] = []
     with console.progress(machines.quiet):
         for keep in wanted:
             try:
                 notes.append(keep())
-            except HeadstartError as error:  # the others are kept, and what is printed stands
+            except HeadstartError as error:  # go on with the other results
                 failures.append(error)
     if results.output == "table":
         print("\n".join(notes))
@@ -343,7 +343,7 @@ def _keep(
 
 
 def _save(tuned: SearchResult, model: Path) -> str:
-    """Write the fitted model; returns the line to print."""
+    """Write the fitted model; return the line to print."""
     types = artifacts.save_model(artifacts.fitted(tuned), model)
     return f"{model}: skops.io.load(path, trusted={types}); it predicts data frames, as pandas reads the file"
 
@@ -351,7 +351,7 @@ def _save(tuned: SearchResult, model: Path) -> str:
 def _write_page(
     page: Path, tuned: SearchResult, *, is_over: bool, importance: ColumnImportance | None = None
 ) -> str:
-    """Write the page about the search, which may go on; returns the line to print."""
+    """Write the page about the search, which may still run; return the line to print."""
     from recommend.bo.tuning.page import tuning_page
 
     write_text(page, tuning_page(tuned, is_over=is_over, importance=importance))
@@ -359,13 +359,13 @@ def _write_page(
 
 
 def _write_code(tuned: SearchResult, path: Path) -> str:
-    """Write the model as a script; returns the line to print."""
+    """Write the model as a script; return the line to print."""
     write_text(path, tuned.code())
     return f"{path}: the model as a script that runs without Headstart."
 
 
 def _record(tuned: SearchResult, path: str | None) -> str:
-    """Write the trials to the warehouse; returns the line to print."""
+    """Write the trials to the warehouse; return the line to print."""
     warehouse = Warehouse.create(path)
     count = artifacts.record(tuned, warehouse)
     return f"{counted(count, 'runs')} are in {warehouse.location}; the next recommendation learns from them."

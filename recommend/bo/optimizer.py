@@ -1,16 +1,16 @@
-"""Bayesian optimization by asking and telling.
+"""Bayesian optimization with an ask-and-tell interface.
 
 Notation
-    t     trials that are done, y their values, larger is better
+    t     finished trials, y their values, larger is better
 
-What happens at trial number i:
-    1. the starts come first, then random configurations until there are `FEWEST` trials to learn from; from
-       the tenth trial on every fifth is one of the anchors, as long as there are any
-    2. the surrogate learns from the trials that are done, in the order of their numbers; a trial that runs
-       takes the mean of their values (the constant liar of Ginsbourger, Le Riche and Carraro 2010), one that
-       failed the lowest of them; values are in standard scores, so the measure's unit does not matter
-    3. the candidate for which the acquisition function is highest is proposed
-All that is random follows from (seed, i), so a search that goes on later goes on as if it had not stopped.
+Trial number i:
+    1. the starts come first, then random configurations until there are `FEWEST` trials to learn from; the
+       tenth trial and then every fifth is one of the anchors, as long as there are any
+    2. the surrogate learns from the finished trials, in the order of their numbers; a running trial counts
+       with their mean value (the constant liar of Ginsbourger, Le Riche and Carraro 2010), a failed one with
+       the lowest; values are in standard scores, so the measure's unit does not matter
+    3. the candidate with the highest acquisition function is proposed
+All random numbers are determined by (seed, i), so a resumed search continues as if it had not stopped.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from warehouse.support.errors import BadOption
 FEWEST = 3
 """Trials before the surrogate is used."""
 ALL_ROWS = 1.0
-"""Share of the rows of a trial that counts for the best."""
+"""Share of the rows of a full trial; only full trials can be the best."""
 FIRST_ANCHOR, ANCHOR_EVERY = 9, 5
-"""Number of the trial that may be the first anchor, and trials from one to the next; set by hand."""
+"""Number of the first anchor trial, and period of the following ones; set by hand."""
 
 Origin = Literal["start", "anchor", "random", "model"]
 
@@ -47,13 +47,13 @@ class Proposal:
     candidate: Candidate
     origin: Origin
     share: float = ALL_ROWS
-    """Share of the training rows of each split that it is to be fitted on."""
+    """Share of the training rows of each split."""
 
 
 def given_proposal(
     number: int, starts: Sequence[Candidate], anchors: Sequence[Candidate], taken: Collection[Hashable]
 ) -> Proposal | None:
-    """The first start that is not `taken`, or an anchor where it is the turn of one; None otherwise."""
+    """The first start that is not `taken`, or an anchor if it is due; None otherwise."""
     its_turn = number >= FIRST_ANCHOR and (number - FIRST_ANCHOR) % ANCHOR_EVERY == 0
     given: list[tuple[Origin, Candidate]] = [("start", start) for start in starts]
     given += [("anchor", anchor) for anchor in anchors if its_turn]
@@ -72,19 +72,19 @@ class RecordedTrial:
 
 
 class AskTell(ABC):
-    """A search by asking and telling, whichever way it chooses.
+    """Base class of searches with an ask-and-tell interface.
 
-    `ask` gives the next proposal and remembers that it is under way; `tell` reports the value of one, in any
-    order. After ask, ask, tell(1), ask: trials 1 is done, 0 and 2 are under way.
+    `ask` returns the next proposal and marks it as running; `tell` reports the value of one, in any order.
+    After ask, ask, tell(1), ask: trial 1 is done, 0 and 2 are running.
     """
 
     def __init__(self) -> None:
         self._proposed: list[RecordedTrial] = []
 
     def ask(self) -> Proposal | None:
-        """Propose what to try next, which is under way from now on; None where there is nothing.
+        """Propose the next configuration and mark it as running; None if there is none.
 
-        Then everything was proposed, or what is left waits for trials that are under way.
+        In that case everything has been proposed, or the rest depends on running trials.
         """
         proposal = self._next(len(self._proposed))
         if proposal is not None:
@@ -92,7 +92,7 @@ class AskTell(ABC):
         return proposal
 
     def recall(self, proposal: Proposal) -> None:
-        """Take over a proposal that was made before: the trials of a history, in the order of their numbers.
+        """Restore an earlier proposal, from a history's trials in the order of their numbers.
 
         Raises:
             BadInput: it is not the next number.
@@ -102,11 +102,11 @@ class AskTell(ABC):
         self._proposed.append(RecordedTrial(proposal))
 
     def tell(self, number: int, value: float | None, seconds: float | None = None) -> None:
-        """Take the outcome of trial `number`.
+        """Report the outcome of trial `number`.
 
         Args:
             value: larger is better; None = it failed.
-            seconds: that the trial took.
+            seconds: duration of the trial.
 
         Raises:
             BadInput: there is no such trial, it is done, or a number is not finite.
@@ -122,7 +122,7 @@ class AskTell(ABC):
 
     @abstractmethod
     def _next(self, number: int) -> Proposal | None:
-        """The proposal for trial `number`, which is the next one; None where there is nothing."""
+        """The proposal for trial `number`, the next one; None if there is none."""
 
 
 class Optimizer(AskTell):
@@ -141,9 +141,9 @@ class Optimizer(AskTell):
         """A search without a trial.
 
         Args:
-            scorer: may have learned from other trials, which it forgets.
-            starts: candidates to try first, in this order; one that comes twice counts once.
-            anchors: candidates to try whatever is expected of them (`recommend.bo.reference_trials`).
+            scorer: forgets anything it has learned before.
+            starts: candidates to try first, in this order; duplicates count once.
+            anchors: candidates to try regardless of their predictions (`recommend.bo.reference_trials`).
             random_every: the period of random proposals: with 2, every second one is random.
 
         Raises:
@@ -160,7 +160,7 @@ class Optimizer(AskTell):
 
     @property
     def best(self) -> Proposal | None:
-        """The first on all rows with the highest value; None before a trial on them succeeded."""
+        """The first trial on all rows with the highest value; None before one succeeded."""
         known = [
             trial for trial in self._proposed if trial.value is not None and trial.proposal.share == ALL_ROWS
         ]
@@ -181,11 +181,11 @@ class Optimizer(AskTell):
         at_random: bool = False,
         share: float = ALL_ROWS,
     ) -> Proposal | None:
-        """A new configuration; None where there is none left.
+        """A new configuration; None if none is left.
 
         Args:
-            at_random: whether it is a random one, whatever was learned.
-            share: of the rows, on which the trials that are learned from were fitted.
+            at_random: whether to choose it at random.
+            share: share of the rows of the trials used for training the surrogate.
         """
         learned = self._learned(share)
         its_turn = self._random_every is not None and number % self._random_every == self._random_every - 1
@@ -206,7 +206,7 @@ class Optimizer(AskTell):
         number: int,
         random: np.random.Generator,
     ) -> Candidate | None:
-        """The candidate to try next by the surrogate; None if all were proposed."""
+        """The surrogate's choice of the next candidate; None if all were proposed."""
         return self._candidates.best(self._scorer.score, taken, tried, number, random)
 
     def _learned(self, share: float = ALL_ROWS) -> dict[int, float]:

@@ -1,17 +1,17 @@
 """Headstart's Bayesian optimization as a sampler of Optuna.
 
-`Study.optimize`, its storages, dashboard and workers stay Optuna's; what to try next comes from
-`recommend.bo.optimizer.Optimizer`. The study is the memory: at every trial the optimizer is told the study's
-other trials anew. So a study that is loaded goes on as if it had not stopped, and workers that share a
-storage learn from one another.
+`Study.optimize`, storages, dashboard and workers are Optuna's; proposals come from
+`recommend.bo.optimizer.Optimizer`. The sampler's only memory is the study: at every trial the optimizer is
+told the study's other trials again. So a loaded study continues as if it had not stopped, and workers that
+share a storage learn from one another.
 
-What the optimizer is told of a trial:
-    complete            its value, or minus its value where the study minimizes
+What the optimizer is told about a trial:
+    complete            its value, negated if the study minimizes
     failed, pruned      that it failed
-    running             that it is under way
-Parameters that the space does not have are ignored. Hyperparameters that no trial has, because the objective
-settles them itself, count as left at their default. A trial that lacks others, or has values that the space
-does not have, is not learned from, and a warning says so.
+    running             that it is running
+Parameters outside the space are ignored. Hyperparameters that no trial has, because the objective sets them
+itself, count as defaults. A trial that lacks others, or has values outside the space, is ignored with a
+warning.
 """
 
 from __future__ import annotations
@@ -57,29 +57,28 @@ _ONE_AT_A_TIME = threading.Lock()
 """The threads of a study share its sampler, whose surrogate is fitted in place."""
 
 _ATTEMPTS = 20
-"""Proposals among which one is sought that differs from all trials in what the objective suggests."""
+"""Most proposals for finding one that differs from all trials in the suggested hyperparameters."""
 
 _Key = tuple[str, int]  # name of a study, number of a trial
 
 
 class SeveralObjectivesError(BadInput, ValueError):
-    """A study of several objectives. Also a ValueError, which Optuna's own samplers raise."""
+    """A study with several objectives. Also a ValueError, which Optuna's own samplers raise."""
 
 
 class HeadstartSampler(BaseSampler):
-    """Proposes what `Optimizer` would try next.
+    """Proposes the next configurations of `Optimizer`.
 
         space = Space([get_flow("random_forest"), get_flow("svm")])
         study = optuna.create_study(direction="maximize", sampler=HeadstartSampler(space, ForestSurrogate()))
         study.optimize(lambda trial: score(suggest_configuration(trial, space)), n_trials=50)
 
-    An objective suggests hyperparameters under the names and with the ranges of
-    `recommend.export.optuna_distributions`: of several flows first `algorithm`, then what belongs to it. Its
-    other parameters are drawn at random, and all are where the space has nothing left to try. Parameters that
-    are fixed, by `enqueue_trial` or `PartialFixedSampler`, stay as they are; the rest is proposed as if
-    nothing was fixed.
+    An objective suggests hyperparameters with the names and ranges of
+    `recommend.export.optuna_distributions`: with several flows, first `algorithm`, then its hyperparameters.
+    Other parameters are drawn at random, as are all once the space is exhausted. Parameters fixed by
+    `enqueue_trial` or `PartialFixedSampler` stay fixed; the others are proposed as if nothing was fixed.
 
-    All that is random at a trial follows from the seed, the trial's number and the trials known by then.
+    All random numbers of a trial are determined by the seed, its number and the trials known by then.
     """
 
     def __init__(
@@ -94,13 +93,13 @@ class HeadstartSampler(BaseSampler):
         """A sampler for a study.
 
         Args:
-            surrogate: the model of the trials, which is fitted anew at every trial.
-            acquisition: name of the criterion; None = the one that the surrogate was proposed with.
-            starts: what to try first, in this order, as far as the study has not tried it.
+            surrogate: the model of the trials, fitted again at every trial.
+            acquisition: name of the acquisition function; None = the surrogate's default.
+            starts: configurations to try first, in this order, unless the study has tried them.
 
         Raises:
-            BadInput: an unknown criterion, one that the surrogate can't have, a start that the space does not
-                have, or a seed below 0.
+            BadInput: an unknown acquisition function, one that the surrogate does not support, a start
+                outside the space, or a negative seed.
         """
         if seed < 0:
             raise BadOption(f"the seed must be 0 or more, not {seed}")
@@ -117,13 +116,13 @@ class HeadstartSampler(BaseSampler):
         }
         self._seed = seed
         self._candidates = SpaceCandidates(space, seed=seed)
-        self._left_out: frozenset[str] = frozenset()  # names that the objective settles itself
+        self._left_out: frozenset[str] = frozenset()  # names that the objective sets itself
         self._starts = [self._start(configuration) for configuration in starts]
         self._proposed: dict[_Key, Candidate] = {}  # to trials
-        self._tried: dict[_Key, Candidate | None] = {}  # by trials that are over; None: not learned from
+        self._tried: dict[_Key, Candidate | None] = {}  # by finished trials; None: ignored
 
     def __getstate__(self) -> dict[str, Any]:
-        """The settings alone, for pickle and `joblib.dump(study)`: all else follows from the study."""
+        """The settings only, for pickle and `joblib.dump(study)`: all else follows from the study."""
         return self._settings
 
     def __setstate__(self, settings: dict[str, Any]) -> None:
@@ -141,7 +140,7 @@ class HeadstartSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The values of one configuration; none where everything was tried.
+        """The values of one configuration; empty if the space is exhausted.
 
         Raises:
             SeveralObjectivesError: the study has more than one.
@@ -157,7 +156,7 @@ class HeadstartSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A value at random, uniform on the distribution's scale.
+        """A random value, uniform on the distribution's scale.
 
         Raises:
             SeveralObjectivesError: the study has more than one.
@@ -167,7 +166,7 @@ class HeadstartSampler(BaseSampler):
         return drawn.sample_independent(study, trial, param_name, param_distribution)
 
     def reseed_rng(self) -> None:
-        """Nothing: no random state is kept, and what other workers draw has other trials' numbers."""
+        """Do nothing: there is no random state, and draws depend on the trial's number."""
 
     def _next(self, study: Study, number: int) -> Candidate | None:
         """The configuration for trial `number`; None if all were tried."""
@@ -184,7 +183,7 @@ class HeadstartSampler(BaseSampler):
             optimizer.recall(Proposal(place, candidate, "model"))
             if trial is not None and trial.state is not TrialState.RUNNING:
                 optimizer.tell(place, _value(trial, study.direction))
-        for _ in range(unknown):  # their workers are about to run what would be proposed here
+        for _ in range(unknown):  # their workers are about to run these proposals
             optimizer.ask()
         taken = {candidate.key for candidate, _ in history}
         for _ in range(_ATTEMPTS):
@@ -197,13 +196,13 @@ class HeadstartSampler(BaseSampler):
         return None
 
     def _never_suggested(self, trials: Sequence[FrozenTrial]) -> frozenset[str]:
-        """Names of hyperparameters that finished trials should have, and that no trial has."""
+        """Names of hyperparameters that finished trials should have, but no trial has."""
         over = [one for one in trials if one.state in (TrialState.COMPLETE, TrialState.PRUNED)]
         lacked = {name for trial in over for name in self._lacked(trial.params)}
         return frozenset(lacked.difference(*(trial.params for trial in trials)))
 
     def _lacked(self, values: Mapping[str, Any]) -> set[str]:
-        """Names of active hyperparameters that `values` lack; none where they have nothing of the space."""
+        """Names of active hyperparameters missing from `values`; empty if these have none of the space."""
         flow = str(values.get(ALGORITHM)) if len(self.space.flows) > 1 else next(iter(self.space.flows))
         prefix, names = self._names_of(flow)
         if not any(prefix + name in values for name in names):
@@ -212,7 +211,7 @@ class HeadstartSampler(BaseSampler):
         return {prefix + name for name in active}.difference(values)
 
     def _reduced(self, candidate: Candidate) -> Candidate:
-        """The candidate with the defaults of what the objective settles itself."""
+        """The candidate with the defaults of hyperparameters that the objective sets itself."""
         if not self._left_out:
             return candidate
         values = named(self._candidates.configuration_of(candidate), joint=len(self.space.flows) > 1)
@@ -221,11 +220,10 @@ class HeadstartSampler(BaseSampler):
     def _history(
         self, study: str, trials: Sequence[FrozenTrial], number: int
     ) -> tuple[list[tuple[Candidate, FrozenTrial | None]], int]:
-        """All trials whose configuration is known, and the number of those that begin just now.
+        """All trials with a known configuration, and the number of those just beginning.
 
-        They begin just now if no later trial has a configuration yet; others are of workers that died. What
-        was proposed to a trial that can't be learned from stands there without the trial, so that it is not
-        proposed again.
+        A trial without a configuration is just beginning if no later trial has one; otherwise its worker
+        died. The proposal for an ignored trial is listed without the trial, so that it is not repeated.
         """
         history: list[tuple[Candidate, FrozenTrial | None]] = []
         unknown, left_out = 0, []
@@ -253,10 +251,10 @@ class HeadstartSampler(BaseSampler):
         return history, unknown
 
     def _candidate(self, study: str, trial: FrozenTrial) -> Candidate | None:
-        """The configuration of a trial; None where it is not known.
+        """The configuration of a trial; None if it is unknown.
 
         Raises:
-            BadInput: the trial is over and has none of the space. Said once.
+            BadInput: the trial is finished, and its configuration is not in the space; raised once.
         """
         key = (study, trial.number)
         if trial.state is TrialState.RUNNING:
@@ -270,7 +268,7 @@ class HeadstartSampler(BaseSampler):
         return self._tried[key]
 
     def _start(self, configuration: Configuration) -> Candidate:
-        """The candidate of a start, which has to be in the space as it is."""
+        """The candidate of a start, which has to be in the space unchanged."""
         self.space.vector(configuration)
         try:
             return self._read(named(configuration, joint=len(self.space.flows) > 1))
@@ -280,7 +278,7 @@ class HeadstartSampler(BaseSampler):
             ) from None
 
     def _read(self, values: Mapping[str, Any]) -> Candidate:
-        """The candidate with these values, among which may be others.
+        """The candidate with these values; additional values are ignored.
 
         Raises:
             BadInput: one is missing, or is not in the space.
@@ -296,7 +294,7 @@ class HeadstartSampler(BaseSampler):
         return self._candidates.of(Configuration(flow, self.space.flows[flow].filled(value_of, names)))
 
     def _names_of(self, flow: str) -> tuple[str, set[str]]:
-        """The prefix of a flow's names in the study, and the names without it; none of an unknown flow."""
+        """The prefix of a flow's names in the study, and the names without it; empty for an unknown flow."""
         prefix = f"{flow}:" if len(self.space.flows) > 1 else ""
         return prefix, {name.removeprefix(prefix) for name in self._domains if name.startswith(prefix)}
 
@@ -327,19 +325,19 @@ def headstart_sampler(
     starts: int = 3,
     seed: int = 0,
 ) -> HeadstartSampler:
-    """A sampler that starts with what `recommend` would try first, and knows the runs on other datasets.
+    """A sampler that starts with the recommendation, and learns from runs on other datasets.
 
-    Objectives suggest with `recommend.export.suggest_configuration(trial, sampler.space)`.
+    Objectives should use `recommend.export.suggest_configuration(trial, sampler.space)`.
 
     Args:
-        dataset: what the objective scores configurations on.
-        flows: names of the flows to search, also of those that Headstart does not build; `lightgbm` is the
-            regressor where the target is numeric.
+        dataset: the dataset on which the objective scores configurations.
+        flows: names of the flows to search, including flows that Headstart does not build; `lightgbm` is the
+            regressor if the target is numeric.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
-        measure: what the objective returns, or what comes closest to it; None = the usual one of the
+        measure: the measure that the objective returns, or the closest one; None = the default of the
             dataset's task type.
         surrogate: a name of `recommend.bo.surrogates.all_surrogates`.
-        starts: how many configurations to start with.
+        starts: number of configurations to start with.
 
     Raises:
         BadInput: as `recommend.recommender.recommend`, or an unknown surrogate.
@@ -357,7 +355,7 @@ def headstart_sampler(
     )
     learned = dataset.task_type.learned_measure(found.measure)
     searched = [
-        # Of flows that Headstart builds no runs are needed.
+        # Flows that Headstart builds need no runs.
         flow_for(name, dataset.task_type) if find_flow(name) else _run_flow(name, warehouse, learned)
         for name in flows
     ]
@@ -370,13 +368,13 @@ def headstart_sampler(
 
 
 def _run_flow(name: str, warehouse: Warehouse, measure: str) -> SearchedFlow:
-    """A flow that Headstart does not build, with the space of its runs."""
+    """A flow that Headstart does not build, with the space inferred from its runs."""
     runs = warehouse.run_table(name, measure)
     return runs.searched_flow(str(runs.configurations.algorithms.iloc[0]))
 
 
 def _value(trial: FrozenTrial, direction: StudyDirection) -> float | None:
-    """Larger is better; None where the trial has no value to compare."""
+    """Larger is better; None if the trial has no value to compare."""
     if trial.state is not TrialState.COMPLETE or trial.value is None or not math.isfinite(trial.value):
         return None
     return trial.value if direction is StudyDirection.MAXIMIZE else -trial.value

@@ -1,8 +1,8 @@
-"""Reference trials (anchors): configurations tried whatever their prediction.
+"""Reference trials (anchors): configurations tried regardless of their predictions.
 
-The trials of a search are chosen because they look good, so they hardly tell how good others are on the
-dataset, and the next recommendation learns less from them than from random ones. Two that are the same on
-every dataset, and a random one, help (study `biased_trials`, commit 0dda0a8).
+The trials of a search are chosen because they look good, so they hardly show how good others are on the
+dataset, and the next recommendation learns less from them than from random ones. Two configurations common to
+all datasets, and a random one, help (study `biased_trials`, commit 0dda0a8).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from recommend.ranking.target_kinds import REFERENCES
 from warehouse.vocabulary.configuration import Configuration
 
 _STREAM = 2**31
-"""Stream of random numbers apart from those of trials."""
+"""A stream of random numbers separate from those of trials."""
 
 
 def anchors(best: Configuration | None, candidates: SpaceCandidates, seed: int) -> Iterator[Candidate]:
     """A default, `best`, and a random configuration.
 
     Args:
-        best: the configuration that is best on average; None = nothing is learned from other datasets.
+        best: the configuration that is best on average; None = do not learn from other datasets.
     """
     flows = candidates.space.flows
     default = next((flows[name] for name in REFERENCES if name in flows), next(iter(flows.values())))
@@ -39,7 +39,8 @@ def anchors(best: Configuration | None, candidates: SpaceCandidates, seed: int) 
 
 
 def best_on_average(known: Knowledge, candidates: Candidates) -> Configuration:
-    """The candidate with the highest mean score, of those that were run on half as many datasets as any."""
+    """The candidate with the highest mean score, among those run on at least half of the largest number of
+    datasets."""
     scores = pd.Series(known.scores).groupby(known.runs.runs["setup"].to_numpy()).agg(["mean", "size"])
     of_candidates = scores.loc[list(candidates.table.setups)]
     usual = of_candidates[2 * of_candidates["size"] >= of_candidates["size"].max()]

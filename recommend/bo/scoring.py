@@ -21,8 +21,8 @@ E = TypeVar("E")
 class CandidateScorer:
     """Learns from trials, and scores candidates.
 
-    The surrogate's encodings of configurations and their predicted times are kept as long as the
-    configurations are, so that those which are candidates at many trials are encoded once.
+    Encodings and predicted times are cached as long as their configurations exist, so that candidates of many
+    trials are encoded once.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class CandidateScorer:
         """A scorer that has not seen a trial.
 
         Args:
-            acquisition: name of the criterion; None = the one that the surrogate was proposed with.
-            seconds: predicts the seconds of a trial of each configuration, NaN where unknown, for the
-                criteria that weigh them.
+            acquisition: name of the acquisition function; None = the surrogate's default.
+            seconds: predicts the seconds of a trial of each configuration, NaN = unknown, for acquisition
+                functions that need them.
             xi: see `recommend.bo.acquisition`.
 
         Raises:
-            BadInput: an unknown criterion, or one that needs `seconds` or a standard deviation without them.
+            BadInput: an unknown acquisition function, or one that lacks `seconds` or a standard deviation.
         """
         name = acquisition or surrogate.acquisition
         self._acquisition = get_acquisition(name)
@@ -60,11 +60,11 @@ class CandidateScorer:
 
     @property
     def states_uncertainty(self) -> bool:
-        """Whether the surrogate does, so that `draw` can be asked."""
+        """Whether the surrogate has uncertainty, which `draw` needs."""
         return self._surrogate.acquisition in UNCERTAIN
 
     def learn(self, tried: Sequence[Configurations], scores: Floats, random: np.random.Generator) -> None:
-        """Learn from trials, one or more; forgets those before.
+        """Learn from one or more trials, and forget earlier ones.
 
         Args:
             scores: (t,) values of the trials in standard scores, larger is better.
@@ -75,15 +75,15 @@ class CandidateScorer:
         self._usual = None
 
     def expect(self, candidates: Sequence[Configurations]) -> Floats:
-        """(n,) what the surrogate predicts of candidates, in standard scores, one group after the other."""
+        """(n,) the surrogate's predictions for candidates, in standard scores, one group after the other."""
         return self._surrogate.predict(self._encoded.of(candidates)).mean
 
     def score(self, candidates: Sequence[Configurations]) -> Floats:
-        """(n,) how much it is worth to try each of the candidates, one group after the other.
+        """(n,) the acquisition function of each candidate, one group after the other.
 
-        The candidates that are asked about first after learning should not have been chosen by score: they
-        say what a usual score is (c in `recommend.bo.acquisition`), and how long a trial usually takes, which
-        is expected of those whose time is unknown.
+        The first candidates after learning should not have been selected by score: they define the typical
+        score (c in `recommend.bo.acquisition`), and the typical time of a trial, which replaces unknown
+        times.
         """
         predicted = self._surrogate.predict(self._encoded.of(candidates))
         seconds = None if self._seconds is None else self._seconds.of(candidates)
@@ -96,12 +96,12 @@ class CandidateScorer:
         return self._acquisition(predicted, Situation(self._best, self._xi, seconds, self._usual))
 
     def draw(self, candidates: Sequence[Configurations], random: np.random.Generator) -> Floats:
-        """(n,) one draw of the candidates' values from what is expected after the trials.
+        """(n,) one draw of the candidates' values from the posterior after the trials.
 
-        From the joint distribution where the surrogate knows it (`Draws`), else of each for itself.
+        From the joint distribution if the surrogate has it (`Draws`), else independently.
 
         Raises:
-            BadInput: the surrogate states no uncertainty.
+            BadInput: the surrogate has no uncertainty.
         """
         X = self._encoded.of(candidates)
         if isinstance(self._surrogate, Draws):
@@ -113,7 +113,7 @@ class CandidateScorer:
 
 
 class _Kept(Generic[E]):
-    """Rows that are computed once for configurations, and kept as long as these."""
+    """Cache of rows computed for configurations, kept as long as these exist."""
 
     def __init__(self, compute: Callable[[Configurations], E], join: Callable[[list[E]], E]) -> None:
         self._compute = compute
@@ -130,5 +130,5 @@ class _Kept(Generic[E]):
 
 
 def _concatenated(several: list[Any]) -> Any:
-    """Encodings (`Rows`) of one class as one."""
+    """Concatenate encodings (`Rows`) of one class."""
     return type(several[0]).concatenated(several)

@@ -1,7 +1,7 @@
 """Strategies by name: how a search divides its trials among algorithms.
 
 The default strategy is here. Published ones are in `recommend.bo.published.strategies`, which is imported
-when one of them is asked for.
+when one of them is requested.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class SearchInputs:
 
     candidates: CandidateSource
     new_scorer: Callable[[], CandidateScorer]
-    """Makes a scorer that has not seen a trial; each optimizer has its own."""
+    """Makes a scorer without trials; each optimizer has its own."""
     starts: Sequence[Candidate] = ()
     """Candidates to try first, in this order."""
     anchors: Sequence[Candidate] = ()
-    """Reference trials: candidates to try whatever their prediction (`recommend.bo.reference_trials`)."""
+    """Reference trials, regardless of their predictions (`recommend.bo.reference_trials`)."""
     random_every: int | None = None
     """Period of random proposals; None = none after the first."""
     trials: int | None = None
@@ -38,7 +38,7 @@ class SearchInputs:
     seed: int = 0
 
     def optimizer_arguments(self) -> dict[str, Any]:
-        """Arguments of an `Optimizer`, with a scorer of its own."""
+        """Arguments of an `Optimizer`, with its own scorer."""
         return {
             "candidates": self.candidates,
             "scorer": self.new_scorer(),
@@ -51,7 +51,7 @@ class SearchInputs:
 
 @dataclass(frozen=True)
 class Strategy:
-    """A way to search."""
+    """A strategy of a search."""
 
     new: Callable[[SearchInputs], AskTell]
     summary: str

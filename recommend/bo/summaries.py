@@ -1,4 +1,4 @@
-"""Names and summaries of all that a search can be made of."""
+"""Names and summaries of the parts of a search."""
 
 from recommend.bo.acquisition import ACQUISITIONS
 from recommend.bo.strategies import all_strategies
@@ -7,7 +7,7 @@ from recommend.bo.warmstart import STARTS, UNLEARNED_STARTS
 
 
 def summaries() -> dict[str, dict[str, str]]:
-    """Part of a search -> name of each that there is to choose -> its description in one line."""
+    """Part of a search -> available name -> its one-line description."""
     return {
         "surrogates": {name: method.summary for name, method in all_surrogates().items()},
         "strategies": {name: strategy.summary for name, strategy in all_strategies().items()},

@@ -20,20 +20,20 @@ from warehouse.vocabulary.table import ConfigurationTable
 Choice = Literal["choose", "quick", "worst", "delta"]
 
 SEEDS = 3
-"""Configurations that a start chooses where its name does not say another number."""
+"""Default number of configurations of a start."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """A way to choose the first configurations by what a meta-learner expects."""
+    """A method to choose the first configurations by a meta-learner's predictions."""
 
     choice: Choice
-    """What the learner would try first; the same after a quick one, by expected running time; what it expects
-    least of; or the delta approach (eq. 6.2)."""
+    """The learner's first choices; the same with a quick one, by expected running time; the worst
+    predictions; or the delta approach (eq. 6.2)."""
     learner: str = DEFAULT_LEARNER
     settings: Mapping[str, Any] = field(default_factory=dict)
     n: int = SEEDS
-    """Number of configurations that it chooses."""
+    """Number of configurations."""
     summary: str = field(default="", compare=False)
     """Description in one line."""
 
@@ -77,14 +77,14 @@ UNLEARNED_STARTS = {
     " section 6.5); in simulations only",
     ORACLE: "the best on the dataset itself; in simulations only",
 }
-"""Starts that no meta-learner chooses, and what they are."""
+"""Starts without a meta-learner -> description."""
 
 
 def get_start(name: str) -> Start:
-    """The start of this name; `NAME@LEARNER` has another learner than usual.
+    """The start of this name; `NAME@LEARNER` sets the learner.
 
     Raises:
-        BadInput: there is none, or no such learner.
+        BadInput: there is no such start or learner.
     """
     plain, _, learner = name.partition("@")
     if plain not in STARTS:
@@ -104,10 +104,10 @@ def first_choices(
     """Positions of the first `n` configurations to try, in order.
 
     Args:
-        choice: `quick` may choose one more than `n`; it is `choose` where running times are unknown.
+        choice: `quick` may choose one more than `n`; it is `choose` if running times are unknown.
         table: configurations to choose from.
         metafeatures: quality -> value of the dataset.
-        seconds: (configurations,) expected running times, NaN where unknown; None: all are.
+        seconds: (configurations,) expected running times, NaN = unknown; None = all unknown.
     """
     if choice == "quick" and seconds is not None and not np.isnan(seconds).all():
         quicker = np.flatnonzero(seconds <= np.nanmedian(seconds))

@@ -1,4 +1,4 @@
-"""Estimators as the calls that make them, with the arguments that differ from their defaults."""
+"""Constructor calls of estimators, with the arguments that differ from the defaults."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sklearn.pipeline import Pipeline
 from recommend.code.syntax import Call, Raw
 
 SEED = Raw("SEED")
-"""The script's constant for everything that is drawn."""
+"""The script's constant for all random seeds."""
 
 
 class Imports(dict[str, str]):
     """Name of a class or function in a script -> the module that it is imported from."""
 
     def call(self, estimator: Any, **changed: object) -> Call:
-        """The call that makes `estimator`, unfitted.
+        """The constructor call of `estimator`, unfitted.
 
         Args:
-            changed: arguments in place of those that it has.
+            changed: arguments that replace the estimator's own.
         """
         if isinstance(estimator, Pipeline):
             self["make_pipeline"] = "sklearn.pipeline"
@@ -49,7 +49,7 @@ class Imports(dict[str, str]):
         return Call(self.name(type(estimator)), positional, wanted)
 
     def name(self, thing: Any) -> str:
-        """The name of a class or function, which is noted as imported."""
+        """The name of a class or function; notes its import."""
         self[thing.__name__] = _public_module(thing)
         return str(thing.__name__)
 
@@ -81,7 +81,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _public_module(thing: Any) -> str:
-    """The shortest module that offers it: `sklearn.ensemble` of `sklearn.ensemble._forest`."""
+    """The shortest module that exports it: `sklearn.ensemble` of `sklearn.ensemble._forest`."""
     parts = thing.__module__.split(".")
     for end in range(1, len(parts) + 1):
         module = ".".join(parts[:end])

@@ -1,9 +1,8 @@
-"""The function `fit` of a script: the pipeline of a configuration without a class of ours in it.
+"""The function `fit` of a script: the pipeline of a configuration, without our classes.
 
-A pipeline that scikit-learn can hold as it is becomes one expression. What ours does in classes
-(`Booster`, `GaussianProcess`, `Balanced`, `Preprocessor`) becomes lines that fit one step after the other,
-and a pipeline of the fitted steps. An ensemble has a function for each of its members, and averages what
-these return.
+A pipeline of scikit-learn's classes becomes one expression. Our own classes (`Booster`, `GaussianProcess`,
+`Balanced`, `Preprocessor`) become statements that fit one step after the other, and a pipeline of the fitted
+steps. An ensemble has a function for each member, and averages their results.
 """
 
 from __future__ import annotations
@@ -42,11 +41,12 @@ from warehouse.support.errors import UnfitConfiguration
 from warehouse.vocabulary.configuration import Configuration
 
 LEAST_OF_CLASS = 4
-"""Rows of the smallest class with which a calibration can be cross-validated: a fold leaves three of four."""
+"""Least rows of the smallest class for cross-validating a calibrated classifier: a fold leaves three of
+four."""
 _BALANCED = {"oversampling": "oversampled", "undersampling": "undersampled"}
-"""Strategy -> function of a script that chooses rows so."""
+"""Strategy -> function of a script that resamples rows."""
 _TAKE_NUMBERS = ("xgboost", "catboost")
-"""Libraries that are given classes as numbers."""
+"""Libraries that need classes as numbers."""
 
 
 @dataclass
@@ -62,18 +62,18 @@ class Fitting:
     """Further arguments of the last step's `fit`."""
     few: list[str] = field(default_factory=list)
     many: list[str] = field(default_factory=list)
-    """Categorical columns by how they are encoded, where some become indicators and some do not."""
+    """Categorical columns with few and with many categories, if these are encoded differently."""
     labels_as_numbers: bool = False
     can_be_averaged: bool = True
-    """Whether it predicts numbers or probabilities."""
+    """Whether it predicts numbers or probabilities, not just classes."""
     in_part: bool = False
     """Whether the last step is fitted on a part of the rows."""
     takes_frames: bool = False
-    """Whether `X` is a data frame as users have it, and not what `features` of a script returns."""
+    """Whether `X` is the user's data frame, not the result of a script's `features`."""
     of_frame: bool = False
     """Whether the matrix is a data frame, whose first columns are whole numbers."""
     returns: str = "Pipeline"
-    """The class of what `fit` returns."""
+    """Class of the result of `fit`."""
     members: Mapping[str, Fitting] = field(default_factory=dict)
     """Members of an ensemble: name -> the body of the function that fits this member."""
 
@@ -93,13 +93,13 @@ class Fitting:
 def find_ensemble(members: Mapping[Configuration, float], dataset: Dataset, *, seed: int) -> Fitting:
     """Write the body of `fit` for the average of the predictions of several configurations.
 
-    Each member is fitted by a function of its own, since some are no estimators before they are fitted.
+    Each member has its own fitting function, since some are not estimators before they are fitted.
 
     Args:
         members: configuration -> its weight.
 
     Raises:
-        UnfitConfiguration: a classifier gives no probabilities, and can't be calibrated either.
+        UnfitConfiguration: a classifier without probabilities can't be calibrated.
     """
     fittings = [find_fitting(one, dataset, seed=seed) for one in members]
     for one, fitting in zip(members, fittings, strict=True):
@@ -123,7 +123,7 @@ def find_ensemble(members: Mapping[Configuration, float], dataset: Dataset, *, s
         Raw(f"fit_{name}(X, {'codes' if fitting.labels_as_numbers else 'y'})")
         for name, fitting in average.members.items()
     ]
-    average.say("# A frozen estimator is fitted already, and stays as it is.")
+    average.say("# A frozen estimator is not fitted again.")
     frozen = [(name, Call("FrozenEstimator", [call])) for name, call in zip(names, calls, strict=True)]
     average.add(frozen, before="members = ")
     average.add(list(members.values()), before="weights = ")
@@ -207,11 +207,11 @@ def find_fitting(
 
 
 def _columns(fitting: Fitting, preprocessing: Any) -> Call:
-    """The call that makes the column transformer, for what `features` of the script returns."""
+    """The call that makes the column transformer for the result of the script's `features`."""
     dataset, parts = fitting.dataset, []
     text = False
     for name, transformer, columns in preprocessing.transformers:
-        # The first step of each brings cells to one form; the script's `features` has done that.
+        # The first step of each normalizes cells, as the script's `features` has already done.
         first, *steps = [step for _, step in transformer.steps]
         if name.startswith("text_"):
             steps = [vectorizer(as_text(dataset.features[columns]))]
@@ -219,7 +219,7 @@ def _columns(fitting: Fitting, preprocessing: Any) -> Call:
             steps = [Raw(f"{first.func.__name__}_of_frame"), *steps]
         dates = "DATES" if fitting.takes_frames else "DATE_PARTS"
         where: object = Raw({"numeric": "NUMERIC", "date": dates}.get(name, "CATEGORICAL"))
-        if isinstance(columns, partial):  # which columns are encoded so depends on the rows
+        if isinstance(columns, partial):  # the selection of columns depends on the rows
             found = columns(dataset.features)
             if not found:
                 continue
@@ -252,7 +252,7 @@ def _chained(fitting: Fitting, steps: list[Any]) -> object:
 
 
 def _add_frame(fitting: Fitting) -> None:
-    """Make a frame of the matrix, in which categories are whole numbers."""
+    """Turn the matrix into a frame in which categories are whole numbers."""
     fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "methodcaller": "operator"}
     fitting.imports["make_pipeline"] = "sklearn.pipeline"
     fitting.say('kinds = dict.fromkeys(range(len(CATEGORICAL)), "int32")')
@@ -275,7 +275,7 @@ _CAPPED: dict[str, Callable[[Any], dict[str, object]]] = {
     "nystroem": lambda values: {"n_components": Raw(f"min({values['components']}, len(matrix))")},
     "agglomeration": lambda values: {"n_clusters": Raw(f"min({values['clusters']}, matrix.shape[1])")},
 }
-"""Preprocessor -> its arguments that are cut to the matrix that it is fitted on."""
+"""Preprocessor -> arguments limited by the size of the training matrix."""
 
 
 def _add_features(fitting: Fitting, preprocessor: Preprocessor, matrix: np.ndarray) -> None:
@@ -316,7 +316,7 @@ def _add_features(fitting: Fitting, preprocessor: Preprocessor, matrix: np.ndarr
 # ---- classifiers and regressors ------------------------------------------------------------------
 
 _BY_STEPS = (Booster, GaussianProcess)
-"""Classes of ours that a script can't fit in one expression."""
+"""Our classes that need several statements in a script."""
 
 
 def _is_fitted_by_steps(estimator: Any) -> bool:
@@ -327,7 +327,7 @@ def _is_fitted_by_steps(estimator: Any) -> bool:
 
 
 def _preparation(estimator: Any) -> Any:
-    """The function that a pipeline of ours applies to the matrix; None where it is no pipeline."""
+    """The function by which our pipeline prepares the matrix; None if the estimator is not a pipeline."""
     return estimator.steps[0][1].func if isinstance(estimator, Pipeline) else None
 
 
@@ -370,7 +370,7 @@ def _target_transformer(fitting: Fitting, transformer: Any, regressor: Any) -> C
     halves = _preparation(regressor) is in_single_precision or getattr(regressor, "library", "") == "xgboost"
     if not halves:
         return made
-    # Predictions have half the digits: they get all of them before they are turned back.
+    # Predictions have single precision: they become doubles before the inverse transformation.
     fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "make_pipeline": "sklearn.pipeline"}
     digits = {"inverse_func": Raw("np.asarray"), "inv_kw_args": {"dtype": "float64"}}
     return Call("make_pipeline", [made, Call("FunctionTransformer", [], digits)])
@@ -383,7 +383,7 @@ def _turned_back(fitting: Fitting, regressor: Call, transformer: Call | Raw) -> 
 
 
 def _gaussian_process(fitting: Fitting, process: GaussianProcess) -> Call:
-    """The call that makes a process of a learned kernel; adds the line that learns it."""
+    """The call that makes a process with a learned kernel; adds the line that learns the kernel."""
     nu, separate = float(SMOOTHNESS[process.kernel]), process.length_scales == "separate"
     options = {"nu": nu, "separate": separate, "seed": SEED}
     fitting.add(Call("learned_kernel", [Raw("matrix"), Raw("y")], options), before="kernel = ")
@@ -405,13 +405,13 @@ def _booster(fitting: Fitting, booster: Booster) -> Call:
     if balanced:
         fitting.arguments["sample_weight"] = _weights(fitting)
     labels = fitting.dataset.target.to_numpy()
-    # Of classes with fewer rows than that none is held out; numbers are one class.
+    # Classes with fewer rows have none held out; a numeric target counts as one class.
     strata, source = (labels, "y") if of_classes else (np.zeros(len(labels)), "0 * y")
     if booster.early_stopping and len(hold_out(strata, 5, booster.seed)[1]):
         every = "round(min(max(5, len(y) / 500), 20))"
         fitting.say(f"train, valid = hold_out({source}, {every}, SEED)")
         fitting.in_part = True
-        # LightGBM takes labels as they are, but not those of `eval_y`.
+        # LightGBM encodes the labels of `y`, but not those of `eval_y`.
         fitting.labels_as_numbers = of_classes
         if balanced:
             fitting.arguments["sample_weight"] = Raw("weights[train]")
@@ -426,7 +426,7 @@ def _booster(fitting: Fitting, booster: Booster) -> Call:
 
 
 _CATEGORICAL = Raw("list(range(len(CATEGORICAL)))")
-"""Places of the categories: the first columns."""
+"""Positions of the categorical columns: the first ones."""
 
 
 def _lightgbm(fitting: Fitting, booster: Booster) -> dict[str, object]:

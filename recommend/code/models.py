@@ -1,4 +1,4 @@
-"""Fitted pipelines without our classes, as the `fit` of a script makes them."""
+"""Fitted pipelines without our classes, made by the code of a script's `fit`."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 
 def plain_model(configuration: Configuration, rows: Positions | None, dataset: Dataset, seed: int) -> Plain:
-    """A configuration's pipeline, fitted on the dataset; it warns of nothing.
+    """Fit a configuration's pipeline on the dataset, without warnings.
 
-    It holds pandas, scikit-learn and the library of a booster alone, and takes frames with the columns that
-    the dataset came with: numbers, categories and texts, and dates as datetimes or as words in their first
-    format. What is no number or no date is missing. It comes of the script's own function, run here, so that
-    both are the same model.
+    The pipeline needs only pandas, scikit-learn and the booster's library. It takes frames with the dataset's
+    original columns: numbers, categories and texts, and dates as datetimes or as text in the original format.
+    Cells that are not a number or date count as missing. It is made by the script's own function, so both are
+    the same model.
 
     Args:
         rows: positions of the rows to fit it on; None = all.
@@ -64,7 +64,7 @@ def plain_model(configuration: Configuration, rows: Positions | None, dataset: D
             **vars(snippets),
         }
         names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
-        exec("\n".join(fit_functions(fitting)), names)  # made of literals and names of ours alone
+        exec("\n".join(fit_functions(fitting)), names)  # consists of literals and our own names only
         target = target_code(dataset).values(dataset)
         outcomes = np.unique(target, return_inverse=True)[1] if fitting.labels_as_numbers else target
         model: Plain = names["fit"](dataset.features, outcomes)
@@ -80,9 +80,9 @@ def averaged(pipelines: Sequence[Plain], weights: Sequence[float], dataset: Data
 
 
 def _voting(members: Mapping[str, Plain], weights: list[float] | None, dataset: Dataset) -> Plain:
-    """The weighted average of fitted pipelines, which answers with the dataset's labels or numbers.
+    """The weighted average of fitted pipelines, which predicts the dataset's labels or numbers.
 
-    A single one of classes as numbers is given labels in this way.
+    A single pipeline that predicts class codes gets its labels this way.
     """
     from sklearn import ensemble
     from sklearn.frozen import FrozenEstimator
@@ -92,7 +92,7 @@ def _voting(members: Mapping[str, Plain], weights: list[float] | None, dataset: 
     options = {**code.average.keywords, "weights": weights}
     average: Plain = getattr(ensemble, code.average.function)(frozen, **options)
     average.fit(dataset.features, code.values(dataset))
-    del average.named_estimators_  # of which a file would have a copy, as of whatever stands in two places
+    del average.named_estimators_  # a file would hold a second copy of its members
     return average
 
 
@@ -108,7 +108,7 @@ def _of_frames(dataset: Dataset) -> dict[Callable[..., object], Any]:
     words = [("astype", "object"), ("fillna", "missing"), ("astype", "str")]
     to_numbers = partial(pd.to_numeric, errors="coerce")
     return {
-        # Whole numbers that came as floats, as pandas reads those with gaps, have no decimal point as words.
+        # Whole numbers that pandas reads as floats, due to missing values, become text without a point.
         as_labels: _calls(("convert_dtypes",), *words, ("to_numpy", "object")),
         as_text: _calls(*words),
         as_floats: _calls(
@@ -124,7 +124,7 @@ def _of_frames(dataset: Dataset) -> dict[Callable[..., object], Any]:
 
 
 def _date_parts(dataset: Dataset) -> Any:
-    """A transformer of the columns of dates to the matrix of their parts."""
+    """A transformer from date columns to the matrix of their parts."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
@@ -153,7 +153,7 @@ def _date_parts(dataset: Dataset) -> Any:
             (f"date_{place}_{part}", make_pipeline(FunctionTransformer(moments), steps), name)
             for part, steps in parts.items()
         ]
-    # Column after column, as `date_parts` has them.
+    # Column-major, as `date_parts` returns them.
     return make_pipeline(ColumnTransformer(columns), FunctionTransformer(np.asfortranarray))
 
 

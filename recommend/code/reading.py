@@ -1,7 +1,7 @@
 """Code that reads a dataset's file with pandas, column by column as it was read here.
 
-Nothing is taken on trust: the file is read once more, with the very call and functions that the script will
-have (`recommend.code.snippets`), and each column has to equal the dataset's.
+The code is verified: the file is read again with the very call and functions of the script
+(`recommend.code.snippets`), and each column has to equal the dataset's.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from warehouse.support.errors import UnusableDataset
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
-"""Suffix that pandas unpacks by itself -> how."""
+"""Suffix that pandas decompresses by itself -> method."""
 _TOP_ROWS = 50
-"""Rows of a sheet among which its header is."""
+"""Rows of a sheet searched for its header."""
 _MISSING = (snippets.MISSING, ["", "?"])
-"""Words for missing values: usual ones, and those in a file that declares its categories."""
+"""Missing-value markers: the usual ones, and those of a file that declares its categories."""
 _AS_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False}
 
 
@@ -52,7 +52,7 @@ class TableSource:
     call: Call
     """The same call as source, of a file named `path`."""
     then: str = ""
-    """Steps applied to the table after it, as source."""
+    """Source of the steps applied to the table afterwards."""
     remark: str = ""
     """Remark on the file for the script's user."""
 
@@ -64,7 +64,7 @@ class ColumnReading:
     table: TableSource
     missing: list[str]
     target: tuple[str, ...]
-    """Functions of `snippets` that make labels or numbers of the target's cells, one after the other."""
+    """Functions of `snippets` that convert the target's cells to labels or numbers, in order."""
     numeric: list[str] = field(default_factory=list)
     decorated: list[str] = field(default_factory=list)
     """Numbers with a currency, a unit, or commas between thousands."""
@@ -72,9 +72,9 @@ class ColumnReading:
     """Numbers with decimal commas."""
     categorical: list[str] = field(default_factory=list)
     coded: list[str] = field(default_factory=list)
-    """Categories that are written as numbers, not always the same way."""
+    """Categories written as numbers in varying notation."""
     truths: dict[str, list[str]] = field(default_factory=dict)
-    """Categorical column of truth values -> its words for false and true."""
+    """Boolean column -> its words for false and true."""
     dates: dict[str, str] = field(default_factory=dict)
     """Column -> format."""
     text: list[str] = field(default_factory=list)
@@ -84,7 +84,7 @@ def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnR
     """The code with which a script reads the dataset.
 
     Args:
-        frame: of a dataset that came from no file, the table with its target as it was before it was read.
+        frame: original table, with its target, of a dataset that does not come from a file.
 
     Raises:
         BadInput: pandas alone can't read the file as it was read here; the message says which column differs.
@@ -105,7 +105,7 @@ def find_reading(dataset: Dataset, frame: pd.DataFrame | None = None) -> ColumnR
 
 
 class _Differs(Exception):  # noqa: N818 (said in raise statements alone)
-    """A column does not come out as it was read here."""
+    """A column differs from the dataset's."""
 
 
 def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[], TableSource]]:
@@ -135,7 +135,7 @@ def _ways(dataset: Dataset, frame: pd.DataFrame | None) -> Iterator[Callable[[],
 
 
 def _of_memory(dataset: Dataset, frame: pd.DataFrame | None) -> TableSource:
-    """A table that came from no file, as a CSV file of it would be."""
+    """A table that does not come from a file, read as a CSV file of it."""
     if frame is None:
         frame = dataset.features.assign(**{str(dataset.target.name): dataset.target})
     cells = pd.read_csv(io.StringIO(frame.to_csv(index=False)), **_AS_TEXT)
@@ -180,8 +180,8 @@ def _delimited(
     """A delimited text.
 
     Args:
-        named: whether the names of the columns are in the script, and not read from the file.
-        ragged: whether rows that are longer than the others are left out.
+        named: whether the script states the names of the columns instead of reading them from the file.
+        ragged: whether rows with more cells than the others are skipped.
     """
     more: dict[str, Any] = {}
     if named:
@@ -236,7 +236,7 @@ def _options(text: TextFormat, content: bytes) -> dict[str, Any]:
 
 
 def _packing(path: Path) -> dict[str, Any]:
-    """How a file is packed, where its name does not say so."""
+    """Compression of a file, if its name does not tell."""
     found = compression_of(path.read_bytes())
     if found is None:
         return {"compression": None} if path.suffix in _PACKED else {}
@@ -258,7 +258,7 @@ def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> Column
         try:
             _add(reading, name, role, rows[name], dataset.features[name])
         except (ValueError, TypeError, AttributeError, OverflowError):
-            raise _Differs(f"column {quoted(name)} comes out differently") from None
+            raise _Differs(f"column {quoted(name)} is read differently") from None
     for name in reading.dates:
         if any(f"{name}: {part}" in dataset.roles for part in snippets.PARTS):
             raise _Differs(f"another column is named as a part of the date {quoted(name)}")
@@ -266,7 +266,7 @@ def _planned(table: TableSource, dataset: Dataset, missing: list[str]) -> Column
 
 
 def _target(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """The functions that read the target, and (n,) whether rows have one."""
+    """The functions that read the target, and (n,) which rows have one."""
     name = str(dataset.target.name)
     cells = table.cells.get(name)
     if isinstance(cells, pd.Series):
@@ -275,7 +275,7 @@ def _target(table: TableSource, dataset: Dataset, missing: list[str]) -> tuple[t
             found = _read(cells, functions, missing)
             if found.dropna().tolist() == wanted:
                 return functions, found.notna().to_numpy()
-    raise _Differs(f"the target {quoted(name)} comes out differently")
+    raise _Differs(f"the target {quoted(name)} is read differently")
 
 
 def _read(cells: pd.Series, functions: tuple[str, ...], missing: list[str]) -> pd.Series:
@@ -301,7 +301,7 @@ def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted
     """Note how a column is read.
 
     Raises:
-        _Differs: no way gives what is wanted.
+        _Differs: no way reproduces the column.
     """
     if role == Role.numeric:
         numbers = wanted.to_numpy(dtype=float, na_value=np.nan)
@@ -330,4 +330,4 @@ def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted
         if role != Role.text and texts.astype(object).where(texts.notna(), None).tolist() == labels:
             reading.coded.append(name)
             return
-    raise _Differs(f"column {quoted(name)} comes out differently")
+    raise _Differs(f"column {quoted(name)} is read differently")

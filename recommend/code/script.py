@@ -1,6 +1,6 @@
 """A script that cross-validates, fits, saves and predicts with a configuration or an average of several.
 
-It holds nothing of our packages.
+It does not import our packages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from warehouse.support.text import counted
 from warehouse.vocabulary.configuration import Configuration
 
 _FEW_WORDS = 5
-"""Words that a list holds one by one."""
+"""Longest list whose words are written one by one."""
 _MODULES = {
     "argparse": "import argparse",
     "csv": "import csv",
@@ -52,7 +52,7 @@ _FROM_MODULES = {
         for name in node.names
     },
 }
-"""Names that scripts may use, and the functions of `snippets` among them -> where they come from."""
+"""Name that scripts may use, including functions of `snippets` -> its import."""
 _STANDARD_LIBRARY = (
     *("argparse", "collections", "csv", "functools", "gzip", "io", "operator", "pathlib", "typing"),
     "warnings",
@@ -151,8 +151,8 @@ def _head(
             python SCRIPT.py DATA --predict NEW --output predictions.csv
         """
     )
-    saved = "A saved model (joblib.load) takes what features(read(FILE)) returns"
-    saved += ", and answers with places in CLASSES." if fitting.labels_as_numbers else "."
+    saved = "A saved model (joblib.load) takes the result of features(read(FILE))"
+    saved += ", and predicts positions in CLASSES." if fitting.labels_as_numbers else "."
     paragraphs = [
         _wrapped(title),
         "\n".join(map(_wrapped, (facts, plain(origin.choice), plain(origin.expected)))),
@@ -220,13 +220,13 @@ def _import(module: str, names: list[str]) -> str:
 def _constants(
     reading: ColumnReading, fitting: Fitting, splitting: Splitting, origin: Origin, seed: int, names: set[str]
 ) -> str:
-    """The constants among these names, each on lines of its own."""
+    """Source of the constants among these names."""
     usual = reading.missing == snippets.MISSING
     more = [mark for mark in snippets.NO_NUMBER if not usual or mark not in snippets.MISSING]
     dataset = fitting.dataset
     code = target_code(dataset)
     categorical: object = category_columns(dataset.roles)
-    if fitting.few and fitting.many and not fitting.members:  # whose order may be another
+    if fitting.few and fitting.many and not fitting.members:  # their order may differ
         categorical = Raw("FEW_CATEGORIES + MANY_CATEGORIES")
     groups = [name for name in ("NUMERIC", "CATEGORICAL", "TEXT", "DATES") if name in names]
     values: dict[str, object] = {
@@ -267,7 +267,8 @@ def _constants(
 
 
 def _listed(words: Sequence[str], *first: Raw) -> object:
-    """A list of words, after `first`; many short ones are written as one text, an empty one before it."""
+    """A list of words, after `first`; many words are written as one text, preceded by an empty word if there
+    is one."""
     if len(words) <= _FEW_WORDS:
         return [*first, *words]
     text = textwrap.fill(" ".join(filter(None, words)), WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -278,16 +279,16 @@ def _listed(words: Sequence[str], *first: Raw) -> object:
 _REMARKS = {
     "DECIMAL_COMMAS": "# Numbers with decimal commas.\n",
     "DECORATED": "# Numbers with a currency, a unit, a limit, or commas between thousands.\n",
-    "FEW_CATEGORIES": "# A column of zeros and ones for each category.\n",
-    "MANY_CATEGORIES": "# The mean of each class in place of a category.\n",
-    "CODED": "# Categories that are written as numbers.\n",
+    "FEW_CATEGORIES": "# One-hot encoded.\n",
+    "MANY_CATEGORIES": "# Target-encoded: each category becomes the mean of each class.\n",
+    "CODED": "# Categories written as numbers.\n",
     "TRUTHS": "# Their words for false and true.\n",
-    "MOST": "# A number beyond it, on either side of 0, counts as this one.\n",
-    "TINY": "# Differences far below it vanish: scaling can't divide by them.\n",
-    "POWERS": "# Units that multiply.\n",
-    "MISSING": "# Cells without a value, in any case of letters.\n",
-    "TIME": "# Folds test rows with larger values of it than those that are fitted on.\n",
-    "GROUP": "# Rows with the same value are never parted.\n",
+    "MOST": "# Numbers are clipped to this magnitude.\n",
+    "TINY": "# Rounds far smaller differences away, so that scaling does not divide by them.\n",
+    "POWERS": "# Suffixes that multiply.\n",
+    "MISSING": "# Markers of missing values, case-insensitive.\n",
+    "TIME": "# Folds are tested on later values of it than they are fitted on.\n",
+    "GROUP": "# Rows with the same value stay in one fold.\n",
     "SCORER": "# See sklearn.metrics.get_scorer_names().\n",
 }
 """Constant -> the comment above it."""
@@ -310,7 +311,7 @@ def _opened() -> str:
     return '''def opened(
     path: str, names: list[str], parser: argparse.ArgumentParser
 ) -> pd.DataFrame:
-    """The table in a file; a line ends the script where it can't be used."""
+    """The table in a file; exits with a message if it can't be used."""
     try:
         table = read(path)
     except (OSError, EOFError, ValueError) as error:
@@ -353,7 +354,7 @@ def _features(reading: ColumnReading) -> str:
         lines.append("    columns |= date_parts(name, dates(table[name], form))")
     return (
         "def features(table: pd.DataFrame) -> pd.DataFrame:\n"
-        '    """The columns that the model learns from; all others are left out."""\n'
+        '    """The input columns of the model; all others are left out."""\n'
         "    columns = {}\n"
         + "".join(f"    {line}\n" for line in lines)
         + "    return pd.DataFrame(columns)\n"

@@ -1,7 +1,7 @@
 """Functions that are copied into scripts.
 
-They use scikit-learn, what it rests on, and the standard library alone, and lines of 88 characters. Scripts
-have the constants, too, with what fits their files.
+They use only scikit-learn, its dependencies and the standard library, and lines of 88 characters. Scripts
+define the constants, too, with values for their files.
 """
 
 import gzip
@@ -33,13 +33,13 @@ PARTS = ["days", "month", "weekday", "hour"]
 
 
 def words(cells: pd.Series, missing: Collection[str] = MISSING) -> pd.Series:
-    """The cells as text without blanks around it, or NaN where they say `missing`."""
+    """The cells as stripped text; markers in `missing` become NaN."""
     cells = cells.str.strip()
     return cells.mask(cells.str.lower().isin(missing))
 
 
 def numbers(cells: pd.Series) -> pd.Series:
-    """The cells as numbers; what is none, or infinite, is missing."""
+    """The cells as numbers; anything else, and infinity, is missing."""
     values = pd.to_numeric(words(cells, NO_NUMBER), errors="coerce").astype(float)
     return values.where(np.isfinite(values))
 
@@ -62,7 +62,7 @@ def undecorated(cells: pd.Series) -> pd.Series:
 
 
 def with_points(cells: pd.Series) -> pd.Series:
-    """Cells with decimal commas, and points between thousands, the other way round."""
+    """Swap decimal commas and points between thousands."""
     swapped = str.maketrans(",.", ".,")
     return cells.map(lambda cell: cell.translate(swapped), na_action="ignore")
 
@@ -73,7 +73,7 @@ def without_headers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def number_words(cells: pd.Series) -> pd.Series:
-    """Numbers that stand for categories as text, whole ones without a decimal point."""
+    """Numeric categories as text, whole numbers without a decimal point."""
     values = numbers(cells)
     whole = values.notna() & (values % 1 == 0) & (values.abs() < 1e15)
     texts = values.astype(object).map(str)
@@ -83,7 +83,7 @@ def number_words(cells: pd.Series) -> pd.Series:
 
 
 def truths(cells: pd.Series, false: str, true: str) -> pd.Series:
-    """The cells in these two words, also where they say 0 and 1, or no and yes."""
+    """The cells as these two words, also if written 0 and 1, or no and yes."""
     lower = cells.str.lower()
     other = ~cells.isin([false, true])
     cells = cells.mask(other & lower.isin(FALSE), false)
@@ -91,7 +91,7 @@ def truths(cells: pd.Series, false: str, true: str) -> pd.Series:
 
 
 def dates(cells: pd.Series, form: str) -> pd.Series:
-    """The cells as moments, in UTC where they have a zone; what is none is missing."""
+    """The cells as times, in UTC if they have a zone; anything else is missing."""
     cells = words(cells, NO_NUMBER)
     moments = pd.to_datetime(cells, format=form, utc=True, errors="coerce")
     return moments.dt.tz_localize(None)
@@ -145,7 +145,7 @@ def oversampled(y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def undersampled(y: np.ndarray, seed: int) -> np.ndarray:
-    """Rows to fit on: of larger classes as many as of the smallest, but 20 at least."""
+    """Rows to fit on: as many of larger classes as of the smallest, but at least 20."""
     random = np.random.default_rng(seed)
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     chosen = []
@@ -164,7 +164,7 @@ def strata(y: np.ndarray) -> np.ndarray:
 
 
 def signed(function: np.ufunc) -> Pipeline:
-    """sign(x) * function(|x|), of parts that a saved model can hold."""
+    """sign(x) * function(|x|), made of parts that can be pickled."""
     size = make_pipeline(FunctionTransformer(np.abs), FunctionTransformer(function))
     parts = make_union(FunctionTransformer(np.sign), size)
     options = {"axis": 1, "keepdims": True}
@@ -185,7 +185,7 @@ def few_steps(
     start: np.ndarray,
     bounds: np.ndarray,
 ) -> tuple[np.ndarray, float]:
-    """The minimum that a few steps of L-BFGS-B find."""
+    """The minimum found by a few steps of L-BFGS-B."""
     few = {"method": "L-BFGS-B", "jac": True, "options": {"maxiter": 20}}
     found = minimize(objective, start, bounds=bounds, **few)
     return found.x, found.fun
@@ -198,7 +198,7 @@ def learned_kernel(
     separate: bool,
     seed: int,
 ) -> Kernel:
-    """A Matern kernel with noise that makes some of the rows likely."""
+    """A Matern kernel with noise, by maximum likelihood on some rows."""
     columns = X.shape[1]
     separate = separate and columns <= 50
     length = np.full(columns, columns**0.5) if separate else columns**0.5

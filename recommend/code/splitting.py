@@ -22,11 +22,11 @@ class Splitting:
     kind: Kind | None
     folds: int
     fewest: int
-    """Rows of the smallest class; 0 where a fold tests none of a class."""
+    """Rows of the smallest class; 0 if some fold tests no row of a class."""
     strata: str
-    """Source of the strata that folds share out."""
+    """Source of the strata of the folds."""
     column: str = ""
-    """Name in the script of the column that rows are split by."""
+    """Source of the name of the column to split by."""
 
     def function(self) -> str:
         """Source of the function `cross_validate`."""
@@ -52,7 +52,7 @@ class Splitting:
 
 
 _SAYS = {None: "", "time": ", on later rows", "group": ", on other groups"}
-_FOLDS = {  # of the strata in place of STRATA
+_FOLDS = {  # STRATA is replaced by the strata
     None: "    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, STRATA)\n",
     "time": (
         '    order = np.argsort(times, kind="stable")\n'
@@ -67,16 +67,16 @@ _FOLDS = {  # of the strata in place of STRATA
 
 
 def find_splitting(dataset: Dataset) -> Splitting:
-    """The folds for a dataset: as many as usual, or as its classes, times and groups allow.
+    """The folds for a dataset: the usual number, or as many as its classes, times and groups allow.
 
     Raises:
-        BadInput: rows can't be split by the dataset's column, or it is a time that is not learned from.
+        BadInput: rows can't be split by the dataset's column, or it is an ignored time.
     """
     code = target_code(dataset)
     fewest = code.fewest(dataset)
     if dataset.split is None:
         return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest, code.strata)
-    # Which take modules that not every system has, as no script without a split does.
+    # They import modules that some systems lack, and only scripts with a split need them.
     from ingest.running.resampling import Resampling
     from ingest.running.splitting import feasible_folds, splits_of
 

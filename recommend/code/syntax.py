@@ -1,6 +1,6 @@
-"""Python source from values: literals that can hold no code, and lines as a formatter would break them.
+"""Python source from values: safe literals, and lines broken as by a formatter.
 
-Whatever comes from outside, such as a column's name, becomes source through `literal` or `plain` alone.
+External text, such as a column's name, becomes source only through `literal` or `plain`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INDENT = "    "
 
 @dataclass(frozen=True)
 class Raw:
-    """Source that is written as it stands; never made from outside text."""
+    """Source written verbatim; never made from external text."""
 
     source: str
 
@@ -44,7 +44,7 @@ def literal(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in double quotes unless that needs more escapes; what can't be printed is escaped."""
+    """A text in double quotes unless that needs more escapes; unprintable characters are escaped."""
     quote = '"' if text.count('"') <= text.count("'") else "'"
     return quote + "".join(f"\\{c}" if c == quote else _escaped(c) for c in text) + quote
 
@@ -54,7 +54,7 @@ def _escaped(character: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text for a comment or docstring: on one line, without what would end either."""
+    """A text for a comment or docstring: one line, without anything that would end it."""
     return "".join(_escaped(c) for c in text).replace('"', "'")
 
 
@@ -69,9 +69,9 @@ def written(node: object, *, before: str = "", after: str = "", indent: str = ""
     """Source of a node (`Raw`, `Call`, list, tuple, dictionary or literal), broken where it is too long.
 
     Args:
-        before: what stands on its first line before it, without the indent.
-        after: what stands on its last line behind it.
-        indent: blanks at the start of its lines.
+        before: text before it on its first line, without the indent.
+        after: text after it on its last line.
+        indent: indentation of its lines.
     """
     flat = before + _flat(node) + after
     if width(indent + flat) <= WIDTH:
@@ -105,7 +105,7 @@ def _flat(node: object) -> str:
 
 
 def _parts(node: object) -> tuple[str, list[tuple[str, Any]], str]:
-    """How a node opens, its items with what stands before each, and how it closes."""
+    """Opening text of a node, its items with their prefixes, and closing text."""
     if isinstance(node, Call):
         named = [(f"{name}=", value) for name, value in node.keywords.items()]
         return f"{node.function}(", [*(("", one) for one in node.arguments), *named], ")"

@@ -21,13 +21,13 @@ class TargetCode(Protocol):
     """The strategy of a task type."""
 
     averaged: str
-    """What an average is taken of, in words."""
+    """The averaged predictions, in words."""
     average: Call
     """The unfitted average of `members` with `weights`."""
     cells: str
     """Name of the column with the target in `main`."""
     strata: str
-    """Source of the (n,) strata that folds share out."""
+    """Source of the (n,) strata of the folds."""
     precision: str
     """Format of a score."""
 
@@ -35,10 +35,10 @@ class TargetCode(Protocol):
         """The target in a few words, for the list of a file's facts."""
 
     def constants(self, dataset: Dataset) -> dict[str, object]:
-        """Name -> value, of constants that scripts of other task types don't have."""
+        """Name -> value of the constants specific to the task type."""
 
     def values(self, dataset: Dataset) -> np.ndarray:
-        """(n,) what a script's `fit` is given for `y`, unless it takes classes as numbers."""
+        """(n,) argument `y` of a script's `fit`, unless it takes classes as numbers."""
 
     def fewest(self, dataset: Dataset) -> int:
         """Rows of the smallest stratum that each fold has to test."""
@@ -50,10 +50,10 @@ class TargetCode(Protocol):
         """The docstring of `predict`, and its lines up to the `table` that it returns."""
 
     def scorer(self, measure: str, fitting: Fitting, fewest: int) -> str:
-        """Scikit-learn's name of the measure; where it has none, that of a close or usual one.
+        """Scikit-learn's name of the measure, or else of a similar or common one.
 
         Args:
-            fewest: rows of the smallest class, or 0 where a fold tests none of one.
+            fewest: rows of the smallest class, or 0 if some fold tests no row of a class.
         """
 
 
@@ -72,7 +72,7 @@ class ClassCode:
         "f_measure": "f1_weighted",
         "f1_macro": "f1_macro",
     }
-    """Measure -> scorer; accuracy stands for the others."""
+    """Measure -> scorer; accuracy replaces the others."""
 
     def size(self, dataset: Dataset) -> str:
         return counted(dataset.n_classes, "classes")
@@ -131,7 +131,7 @@ class NumberCode:
         "median_absolute_error": "neg_median_absolute_error",
         **{f"pinball_loss_{quantile:g}": "neg_mean_absolute_error" for quantile in QUANTILES},
     }
-    """Measure -> scorer; the root mean squared error stands for the others, also for the logarithmic one,
+    """Measure -> scorer; the root mean squared error replaces the others, including the logarithmic one,
     whose scorer refuses predictions below 0."""
 
     def size(self, dataset: Dataset) -> str:  # noqa: ARG002

@@ -1,7 +1,8 @@
-"""Makes `flats.csv`: for how much is a flat sold? Realistic in what is awkward about real tables.
+"""Make `flats.csv`: the prices of flats, in a table as awkward as real ones.
 
-Missing values, categories, numbers on different scales and a date. The price, in thousands, is a product of
-what a flat has, so it is skewed: most flats are cheap, and a few are expensive. To write it anew:
+It has missing values, categories, numbers on different scales and a date. The price, in thousands, is a
+product of the flat's properties, so it is skewed: most flats are cheap, and a few are expensive. To write it
+again:
 
     python recommend/examples/flats.py
 """

@@ -1,7 +1,7 @@
-"""Makes `subscribers.csv`: who cancels a subscription? Realistic in what is awkward about real tables.
+"""Make `subscribers.csv`: who cancels a subscription? A table as awkward as real ones.
 
-Missing values, categories, numbers on different scales, a date and a free-form plan name; the target
-depends on a few of them, non-linearly, with noise. Run it to write the file anew:
+It has missing values, categories, numbers on different scales, a date and a free-form plan name; the target
+depends on a few of them, non-linearly, with noise. To write it again:
 
     python recommend/examples/subscribers.py
 """

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 SHARE, MOST_SECONDS = 0.1, 5.0
-"""Share of a search's time that is kept for the importance of columns, and the most seconds."""
+"""Share of a search's time reserved for the importance of columns, and the most seconds."""
 LEAST = 0.3
 """Seconds below which the computation is not begun."""
 FEWEST, FITTED, TESTED = 200, 4000, 1000
-"""Least and most rows to fit on, and most rows in which values are shuffled."""
+"""Least and most rows to fit on, and most held-out rows."""
 FITTING, SHUFFLING = 0.4, 0.7
-"""Share of the time that the fit is expected to take at most, and share of the rest for the shuffles."""
+"""Largest expected share of the time for the fit, and share of the rest for the shuffles."""
 REPEATS = 5
 """Most shuffles of each column."""
 
@@ -65,7 +65,7 @@ class ColumnImportance:
 
 
 def seconds_kept(seconds: float) -> float:
-    """Seconds of a search's time that are kept for the importance of columns."""
+    """Seconds of a search's time reserved for the importance of columns."""
     return min(SHARE * seconds, MOST_SECONDS)
 
 
@@ -81,13 +81,13 @@ def column_importance(
 ) -> ColumnImportance:
     """Fit a configuration on some rows, and shuffle the values of each column in others.
 
-    The computation runs in a process of its own that is ended after `seconds`. Each column is shuffled as
+    The computation runs in its own process, which is killed after `seconds`. Each column is shuffled as
     often as the time allows.
 
     Args:
-        measure: the measure to lose.
+        measure: the measure whose loss is computed.
         memory: memory limit in MiB.
-        pace: seconds of a fit per row, to fit on fewer rows where it takes long; None = unknown.
+        pace: seconds of a fit per row, by which the number of rows is limited; None = unknown.
     """
     unknown = ColumnImportance(configuration, measure)
     if measure in TIMES:
@@ -105,7 +105,7 @@ def column_importance(
         ((train, test),) = splits_of(dataset, resampling, seed)
     except UnusableDataset as error:
         return replace(unknown, failure=str(error))
-    with noted_interrupts() as interrupts:  # what the search found is still to be written
+    with noted_interrupts() as interrupts:  # the results of the search are not written yet
         call = run_limited(
             _losses,
             configuration,

@@ -1,4 +1,4 @@
-"""Checks of a dataset before a recommendation for it is trusted; they take milliseconds."""
+"""Checks of a dataset that take milliseconds, for cautions about its recommendation."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from recommend.explaining.target_words import CautionKind, target_words
 from warehouse.support.arrays import Flags, Positions
 
 LEAKED = 0.1
-"""A suspicious column leaves at most this share of the errors of always saying the largest class.
+"""A suspicious column leaves at most this share of the errors of always predicting the largest class.
 
 The smallest limit tried that finds most copies of the class with 5 % of noise (study `leaks`,
 commit 0dda0a8).
 """
-_FEW_TRIALS = 5  # on the dataset, below which what is expected keeps the level of random splits; set by hand
+_FEW_TRIALS = 5  # on the dataset, below which forecasts are for random splits; set by hand
 _ROWS_LOOKED_AT = 2000
-_FEWEST_ERRORS = 10  # of the largest class on the rows looked at, so that few are not a matter of chance
-_FEWEST_NUMBERED = 20  # rows; fewer numbers may rise by chance
-_MANY_VALUES = 0.5  # share of the rows with a category of their own, from which on it rather names the row
+_FEWEST_ERRORS = 10  # of predicting the largest class on the sample, so that a small share is not chance
+_FEWEST_NUMBERED = 20  # rows; in fewer, numbers may rise by chance
+_MANY_VALUES = 0.5  # categories per row, above which a column rather identifies rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
 
     Args:
         outside: its sizes outside of the known datasets' range.
-        trials: number of trials on the dataset that the predictions rest on.
+        trials: number of trials on the dataset used for the predictions.
     """
     return [
         *(Caution("reading", doubt) for doubt in dataset.doubts),
@@ -74,7 +74,7 @@ def _extremes(dataset: Dataset) -> Iterator[Caution]:
 
 
 def _totals(dataset: Dataset) -> Iterator[Caution]:
-    """A last row that adds up the others, as reports have it."""
+    """A last row with totals, as in reports."""
     columns = [dataset.features[name] for name, role in dataset.roles.items() if role is Role.numeric]
     for column in columns if dataset.n_classes else [*columns, dataset.target]:
         values = column.to_numpy(dtype=float)
@@ -87,16 +87,16 @@ def _totals(dataset: Dataset) -> Iterator[Caution]:
 
 
 def rows_looked_at(n: int) -> Positions:
-    """Positions of the rows, of `n`, in which leaks are sought: a fixed random sample."""
+    """Positions, among `n`, of the rows searched for leaks: a fixed random sample."""
     return np.random.default_rng(0).permutation(n)[:_ROWS_LOOKED_AT]
 
 
 def share_left(column: pd.Series, strata: Positions) -> float:
-    """Share of the errors of always saying the largest stratum that remain when one column is known.
+    """Share of the errors of always predicting the largest stratum that remain if one column is known.
 
     A nearest-neighbour rule on one column: every second row votes for its stratum at its value; the other
-    rows are told by the votes at the nearest value (for categories, at the same value). 1 if the column says
-    nothing, or if too few errors are made to tell.
+    rows are predicted by the votes at the nearest value (for categories, at the same value). 1 if the column
+    is uninformative, or if there are too few errors to tell.
 
     Args:
         column: (n,) a feature, numbers or dates or categories.
@@ -128,23 +128,23 @@ def share_left(column: pd.Series, strata: Positions) -> float:
 
 
 def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | None:
-    """The class that is best told apart by whether a column has a value.
+    """The class that is best predicted by whether a column has a value.
 
     Args:
         gaps: (n,) rows without a value.
         target: (n,) classes.
 
     Returns:
-        The class; whether its rows are those with a value rather than those without; and the share of the
-        errors of never (of a class with most of the rows: always) saying it that are left. None where all
-        rows have a value or none has, or no class has enough rows to tell.
+        The class; whether its rows are those with a value, not those without; and the remaining share of the
+        errors of never predicting it (of always, for a majority class). None if all rows have a value or none
+        has, or no class has enough rows to tell.
     """
     if not gaps.any() or gaps.all():
         return None
     classes = target.cat.codes.to_numpy()
     sizes = np.bincount(classes)
     without = np.bincount(classes[gaps], minlength=len(sizes))
-    # Wrong are the rows of others on the class's side, and those of the class on the other side.
+    # Errors: rows of other classes on the class's side, and rows of the class on the other side.
     wrong = np.array([gaps.sum() + sizes - 2 * without, (~gaps).sum() - sizes + 2 * without])
     errors = np.minimum(sizes, len(classes) - sizes)
     left = np.where(errors >= _FEWEST_ERRORS, wrong / np.maximum(errors, 1), np.inf)
@@ -195,7 +195,7 @@ def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
 
 
 def _names(dataset: Dataset) -> Iterator[Caution]:
-    """Columns that identify rows: those that are ignored, and those that look like it and are not."""
+    """Ignored identifiers, and other columns that look like identifiers."""
     grouped = dataset.split.column if dataset.split is not None else None
     ignored = [name for name, role in dataset.roles.items() if role is Role.identifier and name != grouped]
     if ignored:
@@ -235,7 +235,7 @@ def _role(name: str, role: Role) -> str:
 
 
 def _is_numbering(values: np.ndarray) -> bool:
-    """Whether (n,) numbers only rise or only fall; the first few rule most columns out."""
+    """Whether (n,) numbers only rise or only fall; checks the first few first."""
     steps = np.diff(values[: _FEWEST_NUMBERED + 1])
     if not ((steps > 0).all() or (steps < 0).all()):
         return False
@@ -255,5 +255,5 @@ def _beyond(size: Outside) -> Caution:
         "outside",
         f"{value:,.0f} {_SIZES[size.quality]} are outside of the known datasets' range ({least:,.0f} to "
         f"{most:,.0f}; "
-        f"{far}), so this is less certain than it looks",
+        f"{far}), so predictions are less reliable than stated",
     )

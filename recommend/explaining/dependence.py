@@ -1,8 +1,8 @@
 """Signs that the rows of a dataset are not independent: ordered in time, or in groups.
 
 Notation: n rows; a column has m different values; `counts` (m, k) rows by value, in order, and class (of a
-number: its quantile bin). Two rows agree where their classes are equal; the excess of an agreement is how far
-it is from chance (0) to always (1), as in Cohen's kappa.
+number: its quantile bin). Two rows agree if their classes are equal; the excess of an agreement rate scales
+it from chance (0) to always (1), as in Cohen's kappa.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from warehouse.support.arrays import Floats, Positions
 
 FEWEST_TIMES = 10
 FEWEST_GROUPS = 20
-"""Different values below which no column is suspected; set by hand, as the limits below."""
-_NAMED_ROWS, _UNNAMED_ROWS = 200, 50  # of a group at most, on average, where its name says so and where not
-_EXCESS = 0.1  # of an agreement that says something
+"""Least number of different values of a suspected column; set by hand, like the limits below."""
+_NAMED_ROWS, _UNNAMED_ROWS = 200, 50  # most per group, on average, with and without a name of a group
+_EXCESS = 0.1  # least excess that matters
 _BEYOND_CHANCE = 5.0  # standard errors
-_HEAD = 2000  # rows by which most columns are passed over
+_HEAD = 2000  # rows that rule out most columns
 
 _TIMES = frozenset({
     "date", "datetime", "day", "hour", "month", "period", "quarter", "season", "time", "timestamp", "wave",
@@ -51,7 +51,7 @@ class Sign:
     seen: str
     """The observation, as the beginning of a sentence."""
     strength: float
-    """Larger is a better reason, among signs of the same kind."""
+    """Larger is stronger, among signs of the same kind."""
 
 
 def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
@@ -75,7 +75,7 @@ def signs_of_dependence(dataset: Dataset) -> Iterator[Sign]:
 
 
 def in_words(dataset: Dataset) -> list[str]:
-    """The signs as sentences without full stops; none if the dataset is already split by a column."""
+    """The signs as sentences without full stops; empty if the dataset is already split by a column."""
     if dataset.split is not None:
         return []
     why: dict[Kind, str] = {
@@ -101,7 +101,7 @@ def _time(
             return None
         return Sign(by, f"the rows are in the order of {name!r}", 2.0 + is_date)
     if is_date and set(words) <= _TIMES:
-        return Sign(by, f"each row has its {name!r}", 2.0)
+        return Sign(by, f"each row is dated by {name!r}", 2.0)
     if is_date:
         order = np.argsort(values, kind="stable")
         agrees = float((strata[order][1:] == strata[order][:-1]).mean())
@@ -112,7 +112,7 @@ def _time(
 
 
 def _named_group(column: pd.Series, name: str) -> Sign | None:
-    """The sign of a column named like a group (customer, patient, ...) with several rows a value."""
+    """The sign of a column named like a group (customer, patient, ...) with several rows per value."""
     n, m = len(column), column.nunique()
     if column.hasnans or not (m >= FEWEST_GROUPS and 1.5 * m <= n <= _NAMED_ROWS * m):
         return None

@@ -24,7 +24,7 @@ from warehouse.vocabulary.table import ConfigurationTable
 NAMED_DATASETS = 5
 NAMED_TRAITS = 3
 ALIKE = 0.05
-"""Two datasets are alike in a meta-feature whose distance is at most this share of a usual one."""
+"""Two datasets are alike in a meta-feature if its distance is at most this share of the usual distance."""
 ROUNDING = 1e-9
 FAR = 0.5
 """Sum of all datasets' weights below which a prediction is mostly that for any dataset."""
@@ -32,7 +32,7 @@ FAR = 0.5
 
 @dataclass(frozen=True)
 class Trait:
-    """A meta-feature of the dataset beside that of a known one."""
+    """A meta-feature of the dataset and of a known one."""
 
     name: str
     title: str
@@ -44,7 +44,7 @@ class Trait:
 
 @dataclass(frozen=True)
 class KnownDataset:
-    """A known dataset with a large weight, and what worked there."""
+    """A known dataset with a large weight, and its best run."""
 
     dataset: str
     key: str
@@ -69,11 +69,11 @@ class Reasons:
     rank: int
     predicted: float
     trials: float
-    """Added to each of the sums by runs on the dataset itself."""
+    """Contribution of runs on the dataset itself to each sum."""
     datasets: ContributionParts
     """Parts by key of the dataset; the base is the prediction for any dataset."""
     traits: ContributionParts
-    """Parts by group of meta-features; the base is the prediction for a dataset with usual ones."""
+    """Parts by group of meta-features; the base is the prediction for a typical dataset."""
     hyperparameters: ContributionParts | None
     """Parts by hyperparameter; the base is the prediction for the algorithm's default; None = unknown."""
 
@@ -100,7 +100,7 @@ class Explanation:
     """The most similar datasets, the largest weight first; empty if the learner has no weights."""
     configurations: Sequence[Reasons]
     names: Mapping[str, str]
-    """Key -> name of the datasets that were learned from."""
+    """Key -> name of the model's training datasets."""
     total_weight: float
     """Sum of the weights of all datasets; about 1 is usual."""
     fallbacks: Sequence[str]
@@ -133,12 +133,12 @@ def explain(
     """Explain the ranked configurations.
 
     Args:
-        chosen: the same configurations as the warehouse has them.
-        evidence: what the model rests on; None where it does not say so.
+        chosen: the same configurations in the warehouse's form.
+        evidence: the datasets behind the predictions; None if the model does not weight datasets.
     """
     model, trials = known.model, 0 if known.trials is None else len(known.trials)
     if evidence is None:
-        fallbacks = [f"the learner {model.origin.learner} gives no weights of datasets"]
+        fallbacks = [f"the learner {model.origin.learner} does not weight datasets"]
         return Explanation(model.runs, model.datasets, trials, [], [], {}, 0.0, fallbacks)
     descriptions = evidence.contributions.model.descriptions
     here = without_target(descriptions.features(known.metafeatures.to_frame().T)).iloc[0]
@@ -156,11 +156,11 @@ def explain(
 
 
 def _known_datasets(evidence: Evidence, here: pd.Series, there: pd.DataFrame) -> list[KnownDataset]:
-    """The datasets that count most.
+    """The datasets with the largest weights.
 
     Args:
         here: feature -> value, of the dataset.
-        there: (d, features) of the datasets that were learned from.
+        there: (d, features) of the model's training datasets.
     """
     distances = evidence.contributions.trait_distances()
     usual = 2 * evidence.contributions.trait_weights  # between two datasets taken at random: u has variance 1
@@ -194,7 +194,7 @@ def _known_datasets(evidence: Evidence, here: pd.Series, there: pd.DataFrame) ->
 
 
 def _traits(pairs: pd.DataFrame, by: str) -> list[Trait]:
-    """The meta-features with the most of column `by`, with `here`, `there` and `share`."""
+    """The meta-features with the largest values of column `by`, from `here`, `there` and `share`."""
     pairs = pairs.sort_values(by, ascending=False, kind="stable")
     return [
         Trait(name, title(name), float(here), float(there), float(share))
@@ -225,7 +225,7 @@ def _reasons(
 
 
 def _default(item: RankedConfiguration, evidence: Evidence) -> ConfigurationTable | None:
-    """The default of the configuration's algorithm, where it was ever run."""
+    """The default of the configuration's algorithm, if it has runs."""
     if not isinstance(item.flow, Flow):
         return None
     setup = setup_of(Configuration(item.flow.name, item.flow.default()))
@@ -245,7 +245,7 @@ def _fallbacks(
     if near < FAR:
         found.append(
             f"no known dataset is similar to this one (weights sum to {near:.2f}, 1 is usual): the "
-            f"recommendation is mostly what is good on any dataset"
+            f"recommendation mostly reflects the average over all datasets"
         )
     if all(item.expectation is None for item in ranked):
         found.append("too few datasets are known to predict values in the measure's unit")

@@ -1,4 +1,4 @@
-"""Sizes of a dataset beside those of the known datasets."""
+"""Sizes of a dataset compared with those of the known datasets."""
 
 from __future__ import annotations
 

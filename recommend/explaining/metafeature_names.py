@@ -80,10 +80,10 @@ def in_words(group: str, balance: str) -> str:
 
 
 def without_target(features: pd.DataFrame) -> pd.DataFrame:
-    """Features of datasets with columns counted as a reader does: without the target, which OpenML counts.
+    """Features of datasets with the target not counted as a column, as OpenML counts it.
 
     Args:
-        features: (d, features) as `metalearners.learners.dataset_features` has them.
+        features: (d, features) of `metalearners.learners.dataset_features`.
     """
     if "attributes" not in features:
         return features
@@ -114,7 +114,7 @@ def title(name: str) -> str:
 def shown(name: str, value: float) -> str:
     """A feature's value, as `without_target` returns it, in a unit that a reader can check.
 
-    Errors are in per cent of those of always saying the largest class.
+    Errors are in per cent of those of always predicting the largest class.
     """
     if name in _COUNTS:
         count = np.expm1(value) if name == "rows of the smallest class" else np.exp(value)

@@ -20,23 +20,23 @@ class RankedConfiguration:
     predicted: float
     """Expected score in standard deviations of the dataset's own runs, 0 = an average configuration."""
     std: float | None
-    """Standard deviation of the score around `predicted`, where the learner states one."""
+    """Standard deviation of the score around `predicted`; None if the learner gives none."""
     on_nearest: float | None
-    """Its mean standard score on the datasets that count most; None if it was not run there."""
+    """Its mean standard score on the most similar datasets; None if it was not run there."""
     delta: float | None
-    """The delta that chose it (eq. 6.2); None where it was chosen for its prediction alone."""
+    """The delta that selected it (eq. 6.2); None if it was selected for its prediction alone."""
     on_dataset: float | None
-    """Its value of the measure on this very dataset; None if it was not tried there."""
+    """Its measured value on this dataset; None if it was not tried."""
     fit_seconds: float | None
     """Expected seconds of one fit on all rows, on this machine; None = unknown."""
     expectation: PerformanceForecast | None
-    """Expected value of a run in the unit of the measure; None where only scores are known."""
+    """Expected value of a run in the unit of the measure; None if only scores are known."""
     flow: SearchedFlow
-    """The algorithm: a `Flow` where Headstart builds it."""
+    """The algorithm: a `Flow` if Headstart builds it."""
     beats_first: float | None = None
-    """Probability of beating the first one, if it was chosen to complement that one; else None."""
+    """Probability of beating the first one, if it was selected as its complement; else None."""
     places: Sequence[PastRank] = ()
-    """Its ranks on the datasets that speak for it most."""
+    """Its ranks on the datasets that support it most."""
 
     def __repr__(self) -> str:
         if self.expectation is None:

@@ -1,8 +1,8 @@
 """The most similar known datasets, and the configurations that were good there.
 
 Notation
-    d         datasets that the model has learned from
-    weights   (d,) how much each counts for the new one (`Contributions.weights`)
+    d         training datasets of the model
+    weights   (d,) weight of each for the new dataset (`Contributions.weights`)
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from warehouse.support.arrays import Flags
 from warehouse.vocabulary.table import ConfigurationTable
 
 SUPPORTERS = 2
-"""Number of datasets that a recommendation names in favour of a configuration."""
+"""Number of datasets named as supporting a configuration."""
 GOOD = 0.25
-"""A dataset is named in favour of a configuration that came among this best share of the runs there; a place
-in the middle convinces nobody, even where the configuration does better than elsewhere."""
-_LOOKED_AT = 10  # datasets that speak for a configuration most, among which they are sought
+"""A dataset supports a configuration only if it is in this best share of the runs there; a middle rank is not
+convincing, even if it is better than on other datasets."""
+_LOOKED_AT = 10  # datasets contributing most to a configuration, among which supporters are sought
 NAMED = 3
-"""Number of the most similar datasets that a recommendation names."""
+"""Number of most similar datasets named by a recommendation."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,18 @@ class PastRank:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A weight for each dataset that the model has learned from, and the runs there."""
+    """A weight for each training dataset of the model, and the runs there."""
 
     contributions: Contributions
     keys: Sequence[str]
     """(d,) the datasets, in the order of the model."""
     runs: RunTable
-    """The runs that the model has learned from."""
+    """The model's training runs."""
     names: Mapping[str, str]
     """Key -> name of datasets."""
 
     def name(self, key: str) -> str:
-        """The name of a dataset; its key where it has none."""
+        """The name of a dataset; its key if it has none."""
         return self.names.get(key, key)
 
     @cached_property
@@ -71,7 +71,7 @@ class Evidence:
 
     @cached_property
     def distances(self) -> pd.Series:
-        """Key -> distance to the new dataset: what the logarithm of the kernel is made of."""
+        """Key -> distance to the new dataset, of which the kernel is a function."""
         return pd.Series(self.contributions.trait_distances().sum(axis=1), index=list(self.keys))
 
     def nearest(self, n: int) -> list[tuple[str, float]]:
@@ -79,13 +79,12 @@ class Evidence:
         return [(self.name(key), float(self.distances[key])) for key in self.weights.index[:n]]
 
     def supporters(self, configurations: ConfigurationTable, complements: Flags) -> list[list[PastRank]]:
-        """Where each configuration was good, of the datasets that speak for it most.
+        """Ranks of each configuration on the datasets that support it most.
 
         Args:
             configurations: n of them.
-            complements: (n,) True for those that complement the first: for these a dataset has to speak more
-                for the configuration than for the first one, and the configuration has to have been better
-                there.
+            complements: (n,) True for those that complement the first: a dataset supports these only if it
+                contributes more to them than to the first, and they were better than the first there.
         """
         added = self.contributions.of_datasets(configurations)[1]
         setups = [str(setup) for setup in configurations.setups]
@@ -107,7 +106,7 @@ class Evidence:
         return found
 
     def _values(self, setups: Sequence[str]) -> dict[str, pd.Series]:
-        """Setup -> dataset -> value of the measure that it had there."""
+        """Setup -> dataset -> its value of the measure there."""
         table = self.runs.runs
         found = {}
         for setup in setups:

@@ -1,4 +1,4 @@
-"""What is said of a dataset's target and of values of a measure, by task type."""
+"""Wording about a dataset's target and about values of a measure, by task type."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ FEW_ROWS = 500
 RARE = 10
 """Rows below which a class is missing from some of ten folds."""
 DECISIVE = 0.5
-"""Share of the variance in a hundredth of the rows from which on these are mentioned; set by hand."""
+"""Least share of the variance due to a hundredth of the rows that is worth a caution; set by hand."""
 INTERVALS = 10
-"""Intervals of the target that rows are counted in."""
+"""Number of intervals of the target in which rows are counted."""
 IN_UNIT = {RMSE, MAE, "median_absolute_error", *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES)}
 """Measures in the unit of the target."""
 
 
 @dataclass(frozen=True)
 class TargetWords(ABC):
-    """What is said of the target of one dataset."""
+    """Wording about the target of one dataset."""
 
     dataset: Dataset
 
     predicted: ClassVar[str]
-    """The predictions that an average is taken of."""
+    """The averaged predictions."""
     alike: ClassVar[str]
     """The outcome of two rows that agree."""
     units: ClassVar[str]
     """A sentence about the units of meta-features in an explanation."""
     balance: ClassVar[str]
-    """The group of meta-features that relates rows to columns, and to classes where there are some."""
+    """The group of meta-features that relates rows to columns, and to classes if there are any."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -83,7 +83,7 @@ class TargetWords(ABC):
         """What a column tells about the target if it saves this share of the errors made without it."""
 
     def measure_remark(self, measure: str) -> str | None:  # noqa: ARG002
-        """A remark for a user who named no measure and gets `measure`; None where there is nothing to say."""
+        """A remark on the default `measure` for a user who named none; None if unnecessary."""
         return None
 
     @abstractmethod
@@ -96,14 +96,14 @@ class TargetWords(ABC):
 
     @abstractmethod
     def gain(self, measure: str, promise: PerformanceForecast) -> str:
-        """The gain of an expected value over the first reference; empty where it is unknown."""
+        """The gain of an expected value over the first reference; empty if unknown."""
 
     def other_gains(self, measure: str, promise: PerformanceForecast) -> dict[str, str]:  # noqa: ARG002
-        """Title of each further reference that is known -> the gain over it."""
+        """Title of each further known reference -> the gain over it."""
         return {}
 
     def beside(self, measure: str, promise: PerformanceForecast) -> str:  # noqa: ARG002
-        """The expected value in another measure that users compare; empty where there is none."""
+        """The expected value in a second common measure; empty if there is none."""
         return ""
 
     def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
@@ -114,7 +114,7 @@ class TargetWords(ABC):
     def columns(self, measure: str) -> dict[str, str]:
         """Titles of a recommendation's columns about expected values -> their meaning.
 
-        The columns of `other_gains` follow these where the table has room for them.
+        The columns of `other_gains` follow these if the table has room for them.
         """
 
     def cells(self, measure: str, promise: PerformanceForecast) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class ClassWords(TargetWords):
         return {str(name): int(count) for name, count in self.dataset.target.value_counts().items()}
 
     def cautions(self) -> Iterator[tuple[CautionKind, str]]:
-        """Imbalance, rare classes, and what chance does to an accuracy."""
+        """Imbalance, rare classes, and the noise of an accuracy."""
         label, share = self.dataset.majority
         if share >= IMBALANCED:
             yield (
@@ -259,7 +259,7 @@ class NumberWords(TargetWords):
         }
 
     def cautions(self) -> Iterator[tuple[CautionKind, str]]:
-        """A few rows that decide squared errors, and what chance does to R2."""
+        """A few rows that dominate squared errors, and the noise of R2."""
         y = self._y
         squared = np.sort((y - y.mean()) ** 2)
         top = squared[-max(len(y) // 100, 1) :].sum() / squared.sum()
@@ -302,7 +302,7 @@ class NumberWords(TargetWords):
         return "R2 {}, from {} to {}".format(*self._explained(promise)) if measure == RMSE else ""
 
     def elsewhere(self, measure: str, value: float) -> tuple[str, float]:
-        """R2 where squared errors are learned: other datasets have other units."""
+        """R2 if squared errors are learned, since other datasets have other units."""
         learned = REGRESSION.learned_measure(measure)
         return ("R2", 1 - value**2) if learned == RRSE else (learned, value)
 
@@ -342,7 +342,7 @@ _WORDS: Mapping[TaskType, type[TargetWords]] = {CLASSIFICATION: ClassWords, REGR
 
 
 def target_words(dataset: Dataset) -> TargetWords:
-    """What is said of the dataset's target."""
+    """The wording for the dataset's target."""
     return _WORDS[dataset.task_type](dataset)
 
 

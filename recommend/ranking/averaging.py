@@ -1,8 +1,8 @@
-"""The average of the first recommendations: its members with their weights, and what to expect of it.
+"""The average of the first recommendations: its members, their weights, and its expected value.
 
-The average of three models' probabilities is better than the first model alone on most datasets, and nothing
-has to be validated for it. Equal weights do as well as any that were tried, and three that complement each
-other (`recommend.ranking.choice`) as well as other members.
+The average of three models' probabilities is better than the first model alone on most datasets, and needs no
+validation. Equal weights do as well as any others tried, and three complementary configurations
+(`recommend.ranking.choice`) as well as other members.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS, MEASURES, RAE, RRSE
 
 MEMBERS = 3
-"""Configurations that are averaged; more gain little and take longer."""
+"""Number of averaged configurations; more gain little and take longer."""
 GAINS: Mapping[str, float] = {
     ACCURACY: 0.018,
     AUC: 0.046,
@@ -31,8 +31,8 @@ GAINS: Mapping[str, float] = {
 }
 """Measure -> usual gain of the average over its members' mean, on the scale of the measure's link.
 
-Means over 26 tables with classes, and medians over 24 with numbers: one member may solve a table alone. No
-gain was found by balanced accuracy, F1 and kappa. What reproduces them:
+Means over 26 tables with classes, and medians over 24 with numbers, where one member may solve a table alone.
+No gain was found in balanced accuracy, F1 and kappa. To reproduce them:
 `python -m tests.benchmarks.real_tables FOLDER --results FILE --half choosing --most-train 1000`, and for
 numbers `--task regression --half choosing --most-train 2000`.
 """
@@ -40,17 +40,17 @@ numbers `--task regression --half choosing --most-train 2000`.
 
 @dataclass(frozen=True)
 class AveragedRecommendation:
-    """The average of what several recommended configurations predict: probabilities, or numbers."""
+    """The average of the predictions of several recommended configurations: probabilities, or numbers."""
 
     members: Mapping[Configuration, float]
     """Configuration -> its weight; the weights' sum is 1."""
     expectation: PerformanceForecast | None
-    """Its expected result in the unit of the measure; None where only scores are known, or the gain of
-    averaging was never measured."""
+    """Its expected result in the unit of the measure; None if only scores are known, or the gain of
+    averaging is unknown."""
     fit_seconds: float | None
     """Expected seconds of fitting all members on all rows, one after the other; None = unknown."""
     usually_better: bool
-    """Whether averaging was found to gain by the measure (`GAINS`)."""
+    """Whether averaging is known to improve the measure (`GAINS`)."""
 
     def __repr__(self) -> str:
         members = ", ".join(f"{weight:.2f} {one.algorithm}" for one, weight in self.members.items())
@@ -73,11 +73,11 @@ def average_of(
     seconds: Floats,
     measure: str,
 ) -> AveragedRecommendation | None:
-    """The average of the first of these configurations; None where there are not two that Headstart builds.
+    """The average of the first of these configurations; None unless Headstart builds two or more.
 
     Args:
         ranked: (k,) in the order to try them in.
-        expectations: (k,) of a run of each; None where only scores are known.
+        expectations: (k,) of a run of each; None if only scores are known.
         seconds: (k,) of a fit of each; NaN = unknown.
     """
     weights = weights_of(ranked)
@@ -109,7 +109,7 @@ def _expectation(
     first = members[0]
 
     def over(gain: float) -> float:
-        """The gain over a reference that the first one has this gain over."""
+        """The gain over a reference, given that of the first member."""
         return value - (oriented(first.value, measure) - gain)
 
     return PerformanceForecast(

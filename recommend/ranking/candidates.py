@@ -1,4 +1,4 @@
-"""Candidates of a ranking: configurations of the warehouse that Headstart can build, or others."""
+"""Candidates of a ranking: the warehouse's configurations, mainly those that Headstart can build."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 from warehouse.vocabulary.table import ConfigurationTable
 
 MOST_CANDIDATES = 1000
-"""Configurations of one algorithm that are ranked; a warehouse may hold tens of thousands."""
+"""Most ranked configurations of one algorithm; a warehouse may hold tens of thousands."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Candidates:
     """n configurations to choose from, as columns and one by one."""
 
     table: ConfigurationTable
-    """(n,) as the warehouse has them, which is how learners take them."""
+    """(n,) in the warehouse's form, which learners take."""
     configurations: Sequence[Configuration]
     """(n,) in today's terms."""
     failures: Mapping[str, str]
-    """Setup -> outcome of the configurations that are left out because each run on the dataset failed."""
+    """Setup -> outcome of the configurations left out because all their runs on the dataset failed."""
     to_install: Mapping[str, Configuration]
-    """Setup -> configuration of a flow that is left out because its package is not installed."""
+    """Setup -> configuration left out because the package of its flow is not installed."""
 
     def __len__(self) -> int:
         return len(self.table)
@@ -46,7 +46,7 @@ class Candidates:
         return dict(zip(self.configurations, self.table.setups, strict=True))
 
     def setup_of(self, configuration: Configuration) -> str:
-        """The setup of a configuration in the warehouse, which may be that of another library's flow."""
+        """The setup of a configuration in the warehouse, possibly one of another library's flow."""
         return self._setups.get(configuration) or setup_of(configuration)
 
     @property
@@ -75,7 +75,7 @@ class Candidates:
 
 
 def find_candidates(known: Knowledge) -> Candidates:
-    """All configurations that can be built here and have not failed in each run on the dataset.
+    """Find all configurations that can be built here, without those whose runs on the dataset all failed.
 
     Raises:
         TooFewRuns: there is none.
@@ -104,10 +104,11 @@ def _failures_of(configurations: Mapping[str, Configuration], failures: Mapping[
 
 
 def flow_of(algorithm: str, runs: RunTable) -> SearchedFlow:
-    """The flow of an algorithm of the runs: ours, or with the space that was declared or that its runs show.
+    """The flow of an algorithm of the runs: ours, or one with its declared space or that inferred from its
+    runs.
 
     Raises:
-        BadInput: its runs show none.
+        BadInput: no space can be inferred.
     """
     return find_flow(algorithm) or runs.searched_flow(algorithm)
 
@@ -123,10 +124,10 @@ class Buildable(NamedTuple):
 def find_buildable(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: int) -> Buildable:
     """The configurations that can be built and be fitted on half of `rows`.
 
-    Flows that take too long on so many rows are left out where there are others. A configuration that two
-    flows of one algorithm share is taken once. At most `MOST_CANDIDATES` are taken of an algorithm, those
-    with the best score on any dataset. Flows that Headstart does not build are taken where `wanted` names
-    them, or where there are no others.
+    Flows that take too long on so many rows are left out if there are others. A configuration shared by two
+    flows of one algorithm is taken once. At most `MOST_CANDIDATES` are taken per algorithm, those with the
+    best score on any dataset. Flows that Headstart does not build are included only if `wanted` names them or
+    there are no others.
 
     Args:
         runs: of all flows together.
@@ -176,13 +177,13 @@ def find_buildable(runs: RunTable, scores: np.ndarray, wanted: set[str], rows: i
 def _different(table: ConfigurationTable) -> dict[str, Configuration]:
     """The first `MOST_CANDIDATES` configurations of an algorithm that differ, by setup.
 
-    A setup without values is left out where others have some: nobody can try it.
+    A setup without values is left out if others have some, since it can't be tried.
     """
     first: dict[Hashable, tuple[str, Configuration]] = {}
     for start in range(0, len(table), MOST_CANDIDATES):
         part = table.take(np.arange(start, min(start + MOST_CANDIDATES, len(table))))
         for setup, own in zip(part.setups, part.configurations(), strict=True):
-            # Versions of a flow may write 1 and 1.0, which read the same; True is neither.
+            # Versions of a flow may write 1 or 1.0, which are equal here; True differs from both.
             values = frozenset((name, isinstance(value, bool), value) for name, value in own.values.items())
             first.setdefault(values, (str(setup), own))
         if len(first) > MOST_CANDIDATES:

@@ -1,4 +1,4 @@
-"""Forecast of all candidates, and the choice of those to try first, which are the best together.
+"""Forecast of all candidates, and the joint choice of those to try first.
 
 Notation: n candidates, k of them chosen; p (n,) predicted standard scores scaled to [0, 1], higher is better;
 d >= 0 the delta parameter.
@@ -24,7 +24,7 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 STRATEGIES = ("top", "delta")
 DELTAS = np.arange(10) / 10
-"""0, 0.1, ..., 0.9: from 1 on, eq. 6.2 is highest at an end of the ranking, the worst included."""
+"""0, 0.1, ..., 0.9: from 1 on, eq. 6.2 is highest at an end of the ranking, possibly the worst."""
 
 Selection = list[tuple[int, float | None]]
 """Positions of candidates in the order to try them in, each with the delta that selected it, if any."""
@@ -48,11 +48,11 @@ class Chosen:
     table: ConfigurationTable
     """(k,)"""
     deltas: Sequence[float | None]
-    """(k,) the delta that chose each, None where it was chosen for its prediction alone."""
+    """(k,) the delta that selected each; None if it was selected for its prediction alone."""
     expectations: Sequence[PerformanceForecast] | None
-    """(k,) what a run is expected to give in the unit of the measure; None where only scores are known."""
+    """(k,) expected values of a run in the unit of the measure; None if only scores are known."""
     beats_first: Floats
-    """(k,) probability of beating the first, of those that were chosen to complement it; NaN for others."""
+    """(k,) probability of beating the first, for those selected as its complements; NaN for others."""
 
 
 def forecast(known: Knowledge, candidates: Candidates) -> Forecast:
@@ -67,10 +67,10 @@ def choose(
     """Choose configurations, and order them by expected value; after trials, by measured value first.
 
     Args:
-        top: how many.
+        top: number of configurations.
         strategy: one of `STRATEGIES`.
-        budget: seconds into which one fit of each of the chosen ones has to fit; None = no limit, but long
-            fits must promise a gain (`recommend.ranking.fit_cost.worthwhile`).
+        budget: limit of the seconds for one fit of each chosen configuration; None = no limit, but long fits
+            must promise a gain (`recommend.ranking.fit_cost.worthwhile`).
 
     Raises:
         BadInput: nothing fits into the budget.
@@ -92,7 +92,7 @@ def choose(
     positions = np.array([position for position, _ in selected], dtype=np.intp)
     promised = expected_values(known, table.take(positions))
     if isinstance(predictor, Conditioned):
-        values = np.zeros(len(positions))  # measured values decided the order, which no expectation is
+        values = np.zeros(len(positions))  # the order is by measured values, not by expectations
     elif promised is not None:
         values = oriented(np.array([promise.value for promise in promised]), known.task.measure)
     else:
@@ -107,7 +107,7 @@ def choose(
         )
         within = worth if budget is None else np.flatnonzero(seconds <= np.max(seconds[positions]))
         passed_over = mean[np.setdiff1d(within, positions)].max(initial=-np.inf)
-        # Chosen for its own expectation, not to complement the first: nothing better was passed over.
+        # Nothing better was passed over, so it was selected for its own expectation, not as a complement.
         beats_first[mean[positions] >= passed_over] = np.nan
     return Chosen(
         positions,
@@ -119,7 +119,7 @@ def choose(
 
 
 def expected_values(known: Knowledge, table: ConfigurationTable) -> list[PerformanceForecast] | None:
-    """Expected value of each of these configurations; None where only standard scores are known."""
+    """Expected value of each of these configurations; None if only standard scores are known."""
     return expectations(
         known.predictor,
         table,
@@ -131,11 +131,11 @@ def expected_values(known: Knowledge, table: ConfigurationTable) -> list[Perform
 
 
 def choose_within(budget: float, seconds: Floats, select: Callable[[Positions], Selection]) -> Selection:
-    """The selection among candidates that take at most so long that all selected together fit into `budget`.
+    """Select among candidates with short fits, so that all selected ones together fit into `budget`.
 
     Args:
         budget: seconds.
-        seconds: (n,) expected of one fit of each candidate; NaN = unknown, which fits into no budget.
+        seconds: (n,) expected of one fit of each candidate; NaN = unknown, which exceeds any budget.
         select: selects among the candidates at these positions.
 
     Raises:
@@ -156,16 +156,16 @@ def choose_within(budget: float, seconds: Floats, select: Callable[[Positions], 
 
 
 def choose_delta(predicted: np.ndarray, n: int, *, joint: bool = False) -> Selection:
-    """Positions of `n` seeds that spread from the best prediction downwards, each with its delta.
+    """Positions of `n` seeds spread over the predicted ranking from the best downwards, each with its delta.
 
     For d = 0, 0.1, 0.2, ... the seed is the configuration with the highest (1 - p)^d + p, where the
     predictions p are scaled to [0, 1]; the first `n` different ones are taken (van Hoof's thesis,
-    eq. 6.2). Where there are fewer, the next best predictions fill up, with no delta.
+    eq. 6.2). If there are fewer, the next best predictions follow, without a delta.
 
     Args:
         predicted: (n,) standard scores.
-        joint: whether they are of several algorithms. The thesis scales those of one. Among several the worst
-            are failures, and average ones would be near 1: so p is 0 at the median and below.
+        joint: whether there are several algorithms. The thesis has only one. With several, the worst are
+            failures, and average ones would be near 1; so p is 0 at the median and below.
     """
     low, high = np.median(predicted) if joint else predicted.min(), predicted.max()
     p = np.maximum((predicted - low) / (high - low), 0) if high > low else np.ones_like(predicted)

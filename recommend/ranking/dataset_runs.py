@@ -1,7 +1,7 @@
 """The warehouse's runs on the dataset itself, as trials with comparable values.
 
-Runs of different tasks, on other rows or on fewer rows, have values on different levels. Configurations that
-were run in both of two tasks tell how far apart their levels are.
+Runs of different tasks, on other rows or fewer rows, have values on different levels. The difference between
+the levels of two tasks is estimated from the configurations run in both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.table import ConfigurationTable
 
 MOST_TRIALS = 500
-"""Most runs on the dataset itself that are taken into account; their covariances are a matrix."""
+"""Most runs on the dataset itself that are used, since the covariance matrix grows with their square."""
 
 COLUMNS = ["task", "setup", "train_rows", "value"]
 
@@ -30,9 +30,9 @@ class OwnTrials:
     """Trials on the dataset: a value for each configuration."""
 
     observations: Observations
-    """Larger is better; all on the level of the task with the most training rows."""
+    """Larger is better; all on the level of the task with the largest training size."""
     measured: pd.Series
-    """Setup -> the same in the measure's own direction."""
+    """Setup -> the same values in the measure's own direction."""
 
     def __len__(self) -> int:
         return len(self.observations.values)
@@ -55,7 +55,7 @@ def own_trials(
     Args:
         runs: a table with `COLUMNS`.
         configurations: runs of other setups are ignored.
-        test_rows: task -> rows that its runs were tested on, if not all.
+        test_rows: task -> number of test rows of its runs, if not all.
     """
     known = runs[runs["setup"].isin(configurations.setups)]
     known = known.assign(value=oriented(known["value"].to_numpy(np.float64), measure))
@@ -70,7 +70,7 @@ def own_trials(
         configurations.of_setups(values.index),
         values.to_numpy(),
         MEASURES[measure].link,
-        (test_rows or {}).get(str(tasks[0][0])),  # on whose level all values are
+        (test_rows or {}).get(str(tasks[0][0])),  # all values are on its level
     )
     measured = pd.Series(oriented(observations.values, measure), index=values.index)
     return OwnTrials(observations, measured)
@@ -79,23 +79,23 @@ def own_trials(
 def comparable(by_task: list[pd.Series]) -> pd.Series:
     """Value by configuration on the level of the first task.
 
-    Each further task adds the configurations that are not known from those before it, shifted by the mean
-    difference of those that are; a task that shares none with them adds nothing. Where only what was good on
-    few rows was run on more, these were lucky there, and the others come out a little too low.
+    Each further task adds its new configurations, shifted by the mean difference over the configurations it
+    shares with earlier tasks; a task that shares none adds nothing. If only configurations that were good on
+    few rows were run on more, these were lucky there, and the others become slightly too low.
 
     Args:
-        by_task: of each task the value by configuration.
+        by_task: values by configuration, for each task.
     """
     values = by_task[0]
     for of_task in by_task[1:]:
-        level = (values - of_task).mean()  # of those that both have
+        level = (values - of_task).mean()  # over the shared configurations
         if not np.isnan(level):
             values = pd.concat([values, of_task[~of_task.index.isin(values.index)] + level])
     return values
 
 
 def test_rows_on(warehouse: Warehouse, datasets: Collection[str]) -> dict[str, int]:
-    """Task -> fewest rows that its runs on these datasets were tested on, where they state it."""
+    """Task -> smallest number of test rows of its runs on these datasets, if known."""
     found = warehouse.arrow(_TEST_ROWS, {"datasets": list(datasets)}).to_pydict()
     return dict(zip(found["task"], found["test_rows"], strict=True))
 
@@ -108,7 +108,7 @@ GROUP BY task
 
 
 def failures_on(warehouse: Warehouse, datasets: Collection[str]) -> dict[str, str]:
-    """Setup -> outcome of the configurations that were run on these datasets and never succeeded."""
+    """Setup -> outcome of the configurations whose runs on these datasets all failed."""
     found = warehouse.arrow(_FAILURES, {"datasets": list(datasets)}).to_pydict()
     return dict(zip(found["setup"], found["outcome"], strict=True))
 

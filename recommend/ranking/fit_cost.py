@@ -14,23 +14,23 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.table import ConfigurationTable
 
 LONG = 10.0
-"""A fit is long that takes this many times the median of the candidates', and at least this many seconds."""
+"""A fit is long if it takes at least this many times the candidates' median, and this many seconds."""
 PREDICTING = 1.3
 """Time of a trial as a multiple of the time of its fits; a heuristic."""
 WORTH = 0.1
 """Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
 _ROWS, _COLUMNS, _FITS = 1000, 20, 3
 _REFERENCE = 0.0185
-"""Seconds of processor time of the fit below on the machines of the starter's runs."""
+"""Processor seconds of the reference fit (`slowness`) on the machines of the starter's runs."""
 
 
 class FitSeconds(NamedTuple):
     """Expected times of fits."""
 
     seconds: Floats
-    """(n,) of each configuration; NaN where no run of its algorithm is timed."""
+    """(n,) of each configuration; NaN if its algorithm has no timed run."""
     factor: float | None
-    """80 % of the fits take at most this many times as long, and at least that fraction; None = unknown."""
+    """80 % of the fits take at most this many times as long, and at least 1/factor of it; None = unknown."""
 
 
 def fit_seconds(
@@ -48,10 +48,10 @@ def fit_seconds(
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
-    """Positions of the candidates whose fits are not long, or promise to be worth it.
+    """Positions of the candidates whose fits are short, or promise a sufficient gain.
 
     Args:
-        seconds: (n,) of one fit; NaN = unknown, which is not long.
+        seconds: (n,) of one fit; NaN = unknown, which counts as short.
         predicted: (n,) standard scores.
     """
     known = seconds[~np.isnan(seconds)]
@@ -66,9 +66,9 @@ def worthwhile(seconds: Floats, predicted: Floats) -> Positions:
 def slowness() -> float:
     """Factor by which a fit takes longer here than on the machines of the starter's runs.
 
-    Measured once in a process, by fitting a decision tree to noise for less than a tenth of a second, and
-    rounded to powers of the square root of 2: predicted times are no better, and recommendations should not
-    change from one call to the next.
+    Measured once per process, by fitting a decision tree to noise for less than a tenth of a second, and
+    rounded to powers of the square root of 2: predicted times are not more accurate, and recommendations
+    should not change between calls.
     """
     from sklearn.tree import DecisionTreeClassifier
 

@@ -1,6 +1,6 @@
 """Knowledge for a ranking task: runs, the model trained on them, and trials on the dataset itself.
 
-Everything is asked here, once, in this order; what comes after computes with it.
+All queries are made here, once, in this order; later steps only compute.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ class Knowledge:
     metafeatures: pd.Series
     """Quality -> value: the simple ones and those that the model uses."""
     model: StoredModel
-    """The meta-learner's model, which has not seen runs on this dataset."""
+    """The meta-learner's model, trained without runs on this dataset."""
     only: frozenset[str]
-    """Flows whose runs alone are learned from; empty = all."""
+    """Flows to whose runs training is restricted; empty = all."""
     all_runs: RunTable
-    """The runs that count, those on the dataset itself included."""
+    """All usable runs, including those on the dataset itself."""
     other_runs: RunTable
-    """The runs on other datasets, which the model has learned from."""
+    """The runs on other datasets, on which the model is trained."""
     runs: RunTable
-    """The runs that candidates come from: `all_runs` where there are trials, else `other_runs`."""
+    """The runs that candidates come from: `all_runs` if there are trials, else `other_runs`."""
     scores: Floats
     """(m,) standard score of each of `runs`."""
     own_runs: pd.DataFrame
-    """The runs on the dataset itself that count, with `recommend.ranking.dataset_runs.COLUMNS`."""
+    """The usable runs on the dataset itself, with `recommend.ranking.dataset_runs.COLUMNS`."""
     own_test_rows: Mapping[str, int]
-    """Task of these -> rows that its runs were tested on."""
+    """Task of these -> number of test rows of its runs."""
     trials: OwnTrials | None
-    """The trials that these amount to; None if there are none."""
+    """These runs as trials; None if there are none."""
     failures: Mapping[str, str]
-    """Setup -> outcome of what was run on the dataset itself and never succeeded."""
+    """Setup -> outcome of the configurations whose runs on the dataset itself all failed."""
     fit_times: FitTimes | None
     """Model of running times; None if no run is timed."""
     qualities: pd.DataFrame
@@ -93,12 +93,12 @@ _NAMES = "SELECT dataset, name FROM datasets"
 
 
 def gather(task: RankingTask) -> Knowledge:
-    """Ask the warehouse for the runs and the model, and describe the dataset as the model wants it.
+    """Get the runs and the model from the warehouse, and the meta-features that the model uses.
 
     Raises:
-        BadInput: there is nothing to learn from.
+        BadInput: there are no runs to learn from.
     """
-    with importing_ahead():  # the warehouse answers without Python's lock
+    with importing_ahead():  # queries run without Python's lock
         only, all_runs = runs_that_count(task)
     other_runs = without_datasets(all_runs, task.left_out.keys())
     own_runs = runs_on(all_runs, task.own)
@@ -143,10 +143,10 @@ def fit_times_for(task: RankingTask) -> FitTimes | None:
 
 
 def runs_that_count(task: RankingTask) -> tuple[frozenset[str], RunTable]:
-    """The flows whose runs alone are learned from (empty = all), and the runs on the measure.
+    """The flows to whose runs training is restricted (empty = all), and the runs with the measure.
 
-    A warehouse with too many runs is sampled. Where the sample has no run of the flows to choose from, these
-    are learned from by themselves.
+    A warehouse with too many runs is sampled. If the sample has no run of the flows to choose from, training
+    is restricted to these.
     """
     learned = partial(
         learned_runs,
@@ -174,12 +174,12 @@ def runs_that_count(task: RankingTask) -> tuple[frozenset[str], RunTable]:
 def model_for(
     task: RankingTask, only: frozenset[str], learner: str, settings: Mapping[str, Any] | None = None
 ) -> StoredModel:
-    """A learner's model that has not seen runs on the dataset; trained now unless it is stored.
+    """A learner's model without runs on the dataset; trained now unless it is stored.
 
-    Where a model was trained for the flows to choose from, it is that one.
+    A model trained for the flows to choose from is preferred.
 
     Args:
-        only: flows whose runs alone it learns from; empty = all.
+        only: flows to whose runs training is restricted; empty = all.
         settings: of the learner; None = its defaults.
     """
     task_type = task.dataset.task_type
@@ -200,6 +200,6 @@ def model_for(
 
 
 def describe(dataset: Dataset, model: StoredModel | None = None) -> pd.Series:
-    """Quality -> value: the simple meta-features of a dataset and those that the model asks for."""
+    """Quality -> value: the simple meta-features of a dataset and those that the model uses."""
     qualities = {*GROUPS["simple"], *GROUPS["class"], *(model.fitted.qualities if model is not None else ())}
     return pd.Series(compute_metafeatures(dataset, qualities).values, dtype=float)

@@ -28,11 +28,11 @@ class PerformanceForecast:
     """Lower limit of the 80 % interval."""
     high: float
     gain: float | None
-    """Gain over the reference, a usual default; positive is better; None if unknown."""
+    """Gain over the reference, a common default; positive is better; None if unknown."""
     beats_default: float | None
-    """Probability that a run is better than one of the reference."""
+    """Probability of being better than the reference."""
     other_gains: Mapping[str, float] = field(default_factory=dict)
-    """Flow -> gain over its default, of further references."""
+    """Flow -> gain over its default, for further references."""
 
     def document(self) -> dict[str, Any]:
         """JSON values, as `seeds.schema.json` describes them."""
@@ -42,7 +42,7 @@ class PerformanceForecast:
         )
 
     def shown(self, measure: str, learned: str, shown: Callable[[float], float]) -> Self | None:
-        """The same in another measure; None where a value of it does not follow.
+        """The same in another measure; None if it does not determine the values.
 
         Args:
             measure: the other measure.
@@ -78,11 +78,11 @@ def expectations(
     measure: str,
     references: Sequence[str],
 ) -> list[PerformanceForecast] | None:
-    """Expectation of each of `chosen`; None where the predictor only knows standard scores.
+    """Expectation of each of `chosen`; None if the predictor only knows standard scores.
 
     Args:
-        known: the configurations of the warehouse, among which the references are looked up.
-        references: the flows whose defaults gains are over; the first is the one of `gain`.
+        known: the warehouse's configurations, including the references.
+        references: flows whose defaults are the references of gains; `gain` is over the first.
     """
     n, table, first = len(chosen), chosen, references[0]
     defaults = {flow: default for flow in references if (default := default_of(known, flow)) is not None}
@@ -110,7 +110,7 @@ def expectations(
 
 
 def default_of(known: ConfigurationTable, name: str) -> ConfigurationTable | None:
-    """The default of this flow alone, where it is among the known configurations."""
+    """The default of this flow as a table of one, if it is among the known configurations."""
     flow = get_flow(name)
     setup = setup_of(Configuration(flow.name, flow.default()))
     return known.of_setups([setup]) if setup in known.setups else None

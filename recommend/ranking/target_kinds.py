@@ -1,4 +1,4 @@
-"""Measures of predictions of a target, by task type, and the flows that recommendations are compared with."""
+"""Measures of a target's predictions, by task type, and the flows with which recommendations are compared."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from warehouse.vocabulary.measures import AUC, MAE, R2, RAE, RMSE, RMSLE, RRSE
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 IMBALANCED = 0.9
-"""Share of the largest class from which accuracy says little: always predicting it is nearly as accurate."""
+"""Share of the largest class from which accuracy is uninformative: always predicting it does nearly as
+well."""
 _OF_NUMBERS_ALONE = frozenset(REGRESSION.measures) - {RMSE, MAE, RRSE, RAE}
-"""Measures of regression that OpenML has none of for probabilities."""
+"""Measures that OpenML has for regression only."""
 
 
 @dataclass(frozen=True)
@@ -30,30 +31,30 @@ class TargetKind(ABC):
     defaults: ClassVar[tuple[str, ...]]
     """Flows whose default configurations users know."""
     references: ClassVar[tuple[str, ...]]
-    """The flows among them whose defaults gains are over; the first is the one that is always named."""
+    """The flows among them that are references of gains; the first is always named."""
 
     @abstractmethod
     def check_measure(self, measure: str) -> None:
-        """Check that predictions of the target can have this measure.
+        """Check that the measure applies to the target.
 
         Raises:
-            BadOption: they can't; the message lists the ones they can have.
+            BadOption: it does not; the message lists those that do.
         """
 
     @abstractmethod
     def default_measure(self, warehouse: Warehouse) -> str:
-        """The measure to be good at where the user names none."""
+        """The default measure to optimize."""
 
     @abstractmethod
     def shown(self, measure: str, value: float) -> float:
-        """A value of the measure that is learned in place of `measure` as one of `measure` itself.
+        """Convert a value of the measure that is learned in place of `measure` to `measure` itself.
 
-        NaN where one does not follow from the other.
+        NaN if it is not determined.
         """
 
 
 class ClassTarget(TargetKind):
-    """Classes: what is asked for is learned."""
+    """Classes: the requested measure is learned."""
 
     defaults = ("lightgbm", "catboost", "random_forest", "logistic_regression")
     references = defaults[:1]
@@ -61,12 +62,12 @@ class ClassTarget(TargetKind):
     def check_measure(self, measure: str) -> None:
         if measure in _OF_NUMBERS_ALONE:
             raise BadOption(
-                f"measure {measure!r} is of numbers, and the target {self.dataset.target.name!r} has classes;"
-                f" use one of {', '.join(CLASSIFICATION.measures)}"
+                f"measure {measure!r} is for numbers, but the target {self.dataset.target.name!r} has"
+                f" classes; use one of {', '.join(CLASSIFICATION.measures)}"
             )
 
     def default_measure(self, warehouse: Warehouse) -> str:
-        """Accuracy; the area under the ROC curve where classes are imbalanced and runs have it."""
+        """Accuracy; the area under the ROC curve if classes are imbalanced and runs have it."""
         if self.dataset.majority[1] < IMBALANCED:
             return CLASSIFICATION.default_measure
         known = warehouse.arrow(
@@ -79,7 +80,7 @@ class ClassTarget(TargetKind):
 
 
 class NumberTarget(TargetKind):
-    """Numbers: errors relative to those of the target's mean are learned."""
+    """Numbers: errors relative to those of predicting the mean are learned."""
 
     defaults = ("lightgbm_regressor", "catboost_regressor", "random_forest_regressor", "ridge")
     references = defaults[:2]
@@ -88,7 +89,7 @@ class NumberTarget(TargetKind):
         name = self.dataset.target.name
         if measure in CLASSIFICATION.measures:
             raise BadOption(
-                f"measure {measure!r} is of classes, and the target {name!r} is a number; use one of"
+                f"measure {measure!r} is for classes, but the target {name!r} is a number; use one of"
                 f" {', '.join(REGRESSION.measures)}"
             )
         if measure == RMSLE and self.dataset.target.min() < 0:
@@ -102,7 +103,7 @@ class NumberTarget(TargetKind):
         return REGRESSION.default_measure
 
     def shown(self, measure: str, value: float) -> float:
-        """Relative errors times the error of the target's mean; R2 = 1 - RRSE^2."""
+        """Relative errors times the error of predicting the mean; R2 = 1 - RRSE^2."""
         y = self.dataset.target.to_numpy(np.float64)
         if measure == RMSE:
             return value * float(y.std())

@@ -1,4 +1,4 @@
-"""The task of a recommendation: dataset, measure, and datasets whose runs are left out."""
+"""The task of a recommendation: dataset, measure, and left-out datasets."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ class RankingTask:
     dataset: Dataset
     warehouse: Warehouse
     asked: str
-    """The measure to be good at."""
+    """The measure to optimize."""
     flows: frozenset[str]
     """Names of the flows to choose from; empty = all."""
     learner: str | None
-    """Name of the meta-learner; None = nothing is learned from other datasets."""
+    """Name of the meta-learner; None = do not learn from other datasets."""
     same: frozenset[str]
     """Keys of the warehouse's datasets with the same content."""
     left_out: Mapping[str, str]
-    """Key -> name of the warehouse's datasets that the model must not have seen: those with the same content,
-    near copies, and the families of both."""
+    """Key -> name of the warehouse's datasets excluded from training: those with the same content, near
+    copies, and the families of both."""
     own: frozenset[str]
-    """Keys of the datasets whose runs count as trials on this one: same content, same split. Empty where
-    runs on the dataset itself are ignored."""
+    """Keys of the datasets whose runs count as trials on this one: same content, same split. Empty if runs
+    on the dataset itself are ignored."""
 
     @property
     def measure(self) -> str:
-        """The measure that is learned, which orders configurations as `asked` does."""
+        """The learned measure, which orders configurations as `asked` does."""
         return self.dataset.task_type.learned_measure(self.asked)
 
     def shown(self, value: float) -> float:
-        """A value of `measure` as one of `asked`; NaN where it does not follow."""
+        """Convert a value of `measure` to `asked`; NaN if it is not determined."""
         return self.target.shown(self.asked, value)
 
     @property
     def target(self) -> TargetKind:
-        """What is said of a target of this kind."""
+        """The measures of a target of this kind."""
         return target_kind(self.dataset)
 
 
-# A dataset that is left out takes its family with it.
+# Leaving out a dataset leaves out its family.
 _SAME_OR_NEAR = """
 WITH alike AS (
   SELECT dataset, family, content_hash IS NOT DISTINCT FROM $content_hash AS is_same FROM datasets
@@ -65,7 +65,7 @@ SELECT dataset, name, dataset IN (SELECT dataset FROM alike WHERE is_same) AS is
 WHERE dataset IN (SELECT dataset FROM alike) OR family IN (SELECT family FROM alike)
 ORDER BY dataset
 """
-# Rows can only be shared with datasets that have a column more or less at most.
+# Only datasets with at most one column more or less can share rows.
 _SKETCHES = """
 SELECT dataset, columns, bits, CASE WHEN abs(columns - $width) <= 1 THEN cells END AS cells
 FROM sketches WHERE method = $method ORDER BY dataset
@@ -93,12 +93,12 @@ def describe_task(
         warehouse: what to learn from.
         flows: names of the flows to choose from; empty = all.
         measure: a name or an alias of `warehouse.vocabulary.measures`; None = the task type's default.
-        learner: name of the meta-learner; None = nothing is learned from other datasets.
+        learner: name of the meta-learner; None = do not learn from other datasets.
         leave_out: whether to ignore runs on the dataset itself, as in an experiment.
 
     Raises:
-        BadInput: no feature, an unknown flow, a measure that is unknown or none of the target, or a damaged
-            warehouse.
+        BadInput: no feature, an unknown flow, a measure that is unknown or does not fit the target, or a
+            damaged warehouse.
     """
     refuse_without_features(dataset.roles)
     asked = canonical_measure(measure or dataset.task_type.default_measure)
@@ -120,7 +120,7 @@ def describe_task(
 
 
 def _flow_name(name: str, task_type: TaskType, warehouse: Warehouse) -> str:
-    """Canonical name of an installed flow of ours, or key of another one in the warehouse."""
+    """Canonical name of one of our flows that is installed, or key of another flow in the warehouse."""
     if find_flow(name) is None and (known := flow_named(warehouse, name)) is not None:
         found = warehouse.arrow(_TASK_TYPES_OF_ALGORITHM, {"algorithm": known})["task_type"]
         types = [TASK_TYPES[one].words for one in sorted(found.to_pylist()) if one in TASK_TYPES]

@@ -1,4 +1,4 @@
-"""What a package that is not installed would bring to a recommendation."""
+"""The gain that a missing package would bring to a recommendation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recommend.ranking.knowledge import Knowledge
 from warehouse.vocabulary.configuration import Configuration
 
 LEAST = 0.0005
-"""Least improvement that is worth saying, as a part of the value that stands for 1."""
+"""Least improvement worth mentioning, as a share of the asked measure where the learned one is 1."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class WorthInstalling:
     expected: float
     """Its expected value of the measure."""
     improvement: float
-    """Difference of that from the expected value of the first recommended configuration; positive is better,
-    also where the measure is a cost."""
+    """Its difference from the expected value of the first recommended configuration; positive is better, also
+    for measures to minimize."""
 
     def in_words(self, number: Callable[[float], str]) -> str:
-        """A sentence that says how to install the package, and what that would bring.
+        """A sentence about how to install the package, and the gain.
 
         Args:
             number: a value of the measure as text.
@@ -62,11 +62,11 @@ def worth_installing(
 ) -> WorthInstalling | None:
     """The best of the configurations whose package is missing, if it is expected to be better than `chosen`.
 
-    None where it is not, where nothing is missing, or where only standard scores are known.
+    None if it is not, nothing is missing, or only standard scores are known.
 
     Args:
-        expected: of the candidates that can be fitted here.
-        chosen: what is recommended of these.
+        expected: forecast of the candidates that can be fitted here.
+        chosen: the recommended ones among these.
         budget: seconds, as for `recommend.ranking.choice.choose`.
     """
     if not candidates.to_install or chosen.expectations is None:

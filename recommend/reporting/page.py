@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 200
 MOST_CLASSES = 10
 MOST_TRIED = 6
-"""Trials of a verification that are shown at once."""
+"""Trials of a verification shown without unfolding."""
 MOST_KNOWN = 3
-"""Most similar datasets that are shown."""
+"""Number of most similar datasets shown."""
 MOST_IN_NOTEBOOK = 10
-"""Configurations that a notebook shows."""
+"""Most configurations shown in a notebook."""
 
 
 def recommendation_page(recommendation: Recommendation, importance: ColumnImportance | None = None) -> str:
     """The recommendation as one HTML file.
 
     Args:
-        importance: which columns matter; None = nothing is said of it.
+        importance: of the columns; None = left out.
     """
     dataset, explanation = recommendation.dataset, recommendation.explanation
     return render(
@@ -59,13 +59,13 @@ def recommendation_page(recommendation: Recommendation, importance: ColumnImport
 
 
 def ranking_fragment(recommendation: Recommendation) -> str:
-    """The ranked configurations as HTML for a notebook, with a style that concerns nothing else there."""
+    """The ranked configurations as HTML for a notebook, with a style limited to this output."""
     shown = recommendation.configurations[:MOST_IN_NOTEBOOK]
     return render("fragment.html", part="ranking.html", **_ranking(recommendation, shown))
 
 
 def _ranking(recommendation: Recommendation, shown: Sequence[RankedConfiguration]) -> dict[str, Any]:
-    """What the template of the ranking is filled with."""
+    """Values for the template of the ranking."""
     measure, average = recommendation.measure, recommendation.average
     promises = [item.expectation for item in shown] + ([average.expectation] if average else [])
     scale, default = scale_of([promise for promise in promises if promise is not None], measure)
@@ -85,7 +85,7 @@ def _ranking(recommendation: Recommendation, shown: Sequence[RankedConfiguration
 def scale_of(promises: Sequence[PerformanceForecast], measure: str) -> tuple[Axis | None, float | None]:
     """The scale of the intervals in per cent, and the value of the first reference's default on it.
 
-    None where nothing is known.
+    None if unknown.
     """
     if not promises:
         return None, None

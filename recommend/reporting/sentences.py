@@ -1,4 +1,4 @@
-"""An explanation in sentences: the brief one for everybody, and the sums for those who check them."""
+"""An explanation in sentences: a brief one, and one with all sums."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from warehouse.vocabulary.measures import measure_title
 
 NAMED_VALUES = 4
 SMALLEST = 0.005
-"""Standard scores below which a part of a sum is not named: it would be printed as 0."""
+"""Standard scores below which a part of a sum is omitted, since it would be printed as 0."""
 
 
 def sentences(result: Recommendation) -> list[str]:
-    """The explanation of `result`, a paragraph an entry; empty where there is none."""
+    """The explanation of `result`, one paragraph per entry; empty if there is none."""
     why = result.explanation
     if why is None:
         return []
@@ -63,7 +63,7 @@ def sentences(result: Recommendation) -> list[str]:
 
 
 def brief(result: Recommendation) -> list[str]:
-    """The explanation of `result` in about ten sentences; empty where there is none."""
+    """The explanation of `result` in about ten sentences; empty if there is none."""
     explained = result.explanation
     if explained is None:
         return []
@@ -119,7 +119,8 @@ def _alike(explained: Explanation, result: Recommendation) -> list[str]:
 def _for_and_against(
     item: RankedConfiguration, reasons: Reasons, explained: Explanation, balance: str
 ) -> list[str]:
-    """Sentences about what speaks for a configuration: any dataset, similar ones, traits, and settings."""
+    """Sentences for and against a configuration: in general, on similar datasets, by traits, and by
+    settings."""
     title = f"{item.rank}. {item.flow.title}"
     similar = sum(reasons.datasets.parts.values())
     parts = [f"similar datasets {_moves(similar)}"]
@@ -138,14 +139,14 @@ def _for_and_against(
     told += [f"badly on {_enumerated(bad)}" if good else f"did badly on {_enumerated(bad)}"] if bad else []
     if trait is not None:
         group = in_words(trait[0], balance)
-        told.append(f"what counts most {'for' if trait[1] > 0 else 'against'} it here is {group}")
+        told.append(f"the main factor {'for' if trait[1] > 0 else 'against'} it here is {group}")
     settings = reasons.hyperparameters
     if settings is not None and settings.parts:
         name, part = settings.largest_first[0]
         if abs(part) >= SMALLEST:
             values = item.configuration.values
             setting = f"{name}={short(values[name])}" if name in values else name
-            told.append(f"of its settings {setting} matters most ({part:+.2f})")
+            told.append(f"its most important setting is {setting} ({part:+.2f})")
     return [*lines, f"   It {'; '.join(told)}."] if told else lines
 
 
@@ -163,7 +164,7 @@ def _compared(trait: Trait) -> str:
 
 
 def flow_title(algorithm: str) -> str:
-    """The title of an algorithm: its own name where Headstart does not build it."""
+    """The title of an algorithm, or its name if Headstart does not build it."""
     flow = find_flow(algorithm)
     return algorithm if flow is None else flow.title
 

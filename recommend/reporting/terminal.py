@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _INDENT = " " * 3
 _LEAST_NAME = 18
-"""Least length to which names are cut where a table would be too wide."""
+"""Least length to which names are cut if a table is too wide."""
 
 
 def in_words(
@@ -39,9 +39,9 @@ def in_words(
 
     Args:
         is_default_measure: whether the user named no measure.
-        why: whether to write all hyperparameters and the known datasets that speak for a configuration.
+        why: whether to write all hyperparameters and the known datasets that support a configuration.
         details: whether to write standard scores, and the sums of an explanation.
-        legend: whether to say what the table's columns mean.
+        legend: whether to explain the table's columns.
     """
     worth = _columns(result, details=details)
     lines = [
@@ -61,7 +61,7 @@ def in_words(
 
 
 def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
-    """Sentences about the dataset, the runs learned from, and what to check."""
+    """Sentences about the dataset, the training runs, and cautions."""
     dataset, words = result.dataset, target_words(result.dataset)
     lines = [
         f"{dataset.name}: {counted(len(dataset.features), 'rows')},"
@@ -87,7 +87,7 @@ def _facts(result: Recommendation, *, is_default_measure: bool) -> list[str]:
 
 
 def _learned_from(result: Recommendation) -> str:
-    """A sentence about the runs that the ranking is learned from, those on the dataset itself among them."""
+    """A sentence about the training runs, including those on the dataset itself."""
     text = (
         f"Learned from {counted(result.model.runs, 'runs')} on {counted(result.model.datasets, 'datasets')}"
         f" of {result.warehouse.origins.in_words()}"
@@ -99,7 +99,7 @@ def _learned_from(result: Recommendation) -> str:
 
 
 def _not_installed(result: Recommendation) -> list[str]:
-    """At most one line about packages that are missing: what they would bring, where that is known."""
+    """At most one line about missing packages, with their gain if known."""
     if result.worth_installing is not None:
         return [result.worth_installing.in_words(target_words(result.dataset).number)]
     if not result.not_installed or result.configurations[0].expectation is not None:
@@ -109,7 +109,7 @@ def _not_installed(result: Recommendation) -> list[str]:
 
 
 def _left_out(result: Recommendation) -> list[str]:
-    """Sentences about runs and datasets of the warehouse that the ranking is not learned from."""
+    """Sentences about runs and datasets of the warehouse that are not used for training."""
     lines = []
     if not result.trials and len(result.left_out) > len(result.near_copies):
         lines.append("This dataset is in the warehouse; its runs were left out of the model.")
@@ -123,9 +123,9 @@ def _left_out(result: Recommendation) -> list[str]:
 
 
 def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
-    """Titles of the columns about expected values -> what they mean.
+    """Titles of the columns about expected values -> their meaning.
 
-    Gains over further references are left out where the lines would be longer than the terminal is wide.
+    Gains over further references are left out if the table would be wider than the terminal.
     """
     promises = [item.expectation for item in result.configurations if item.expectation is not None]
     if not promises:
@@ -142,7 +142,7 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
 def _table(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
     """A line of numbers for each configuration, and for their average.
 
-    Where the terminal is too narrow for the table, long names are cut, or the numbers follow each name in a
+    If the terminal is too narrow for the table, long names are cut, or the numbers follow each name in a
     sentence.
     """
     header, *rows = _rows(result, worth, details=details)
@@ -187,7 +187,7 @@ def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) ->
 
 
 def _shortened(name: str, longest: int) -> str:
-    """A name, cut in the middle where it is longer: OpenML's titles differ at their ends."""
+    """A name, cut in the middle if it is too long: OpenML's titles differ at their ends."""
     if len(name) <= longest:
         return name
     head = (longest - 3) // 2
@@ -199,7 +199,7 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
-    """Why each configuration is recommended, and its hyperparameters: all, or a line of non-default ones."""
+    """The reason for each configuration, and its hyperparameters: all, or a line of non-default ones."""
     lines = []
     for item in result.configurations:
         lines += textwrap.wrap(
@@ -220,7 +220,7 @@ def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
 
 
 def _set_values(values: Mapping[str, Value], default: Mapping[str, Value]) -> str:
-    """The hyperparameters that differ from the default ones, as many as fit into a line."""
+    """The non-default hyperparameters, as many as fit on a line."""
     different = [
         console.settings({name: value})
         for name, value in values.items()
@@ -237,7 +237,7 @@ def _set_values(values: Mapping[str, Value], default: Mapping[str, Value]) -> st
 
 
 def average_title(members: int) -> str:
-    """What the average of the first configurations is called."""
+    """The title of the average of the first configurations."""
     return f"average of 1 {'and' if members == 2 else 'to'} {members}"
 
 
@@ -246,7 +246,7 @@ def _duration(seconds: float | None) -> str:
 
 
 def why(item: RankedConfiguration, result: Recommendation, named: int | None = None) -> str:
-    """The reason for a configuration's rank, with at most `named` known datasets that speak for it."""
+    """The reason for a configuration's rank, with at most `named` known datasets that support it."""
     title, places = measure_title(result.measure), item.places[:named]
     if item.on_dataset is not None:
         measured = target_words(result.dataset).measured
@@ -265,7 +265,8 @@ def why(item: RankedConfiguration, result: Recommendation, named: int | None = N
 
 
 def _place(place: PastRank) -> str:
-    """How a configuration did on a known dataset: how many of the configurations tried there it beat."""
+    """The result of a configuration on a known dataset: the share of the configurations there that it
+    beat."""
     if place.place == 1:
         return f"the best of {place.of} on {place.dataset}"
     return f"better than {(place.of - place.place) / place.of:.0%} of those tried on {place.dataset}"
@@ -274,7 +275,7 @@ def _place(place: PastRank) -> str:
 def _worth(
     result: Recommendation, promise: PerformanceForecast | None, worth: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The cells of the expected value in these columns; empty ones where it is unknown."""
+    """The cells of the expected value in these columns; empty if it is unknown."""
     if promise is None or not worth:
         return ("",) * len(worth)
     words = target_words(result.dataset)
@@ -291,7 +292,7 @@ def _scores(item: RankedConfiguration) -> tuple[str, ...]:
 
 
 def _verification(found: Verification) -> list[str]:
-    """A line for each configuration that was tried, the best first, and remarks (alone if none was)."""
+    """A line for each tried configuration, the best first, and remarks."""
     measure, measured = found.search.measure, target_words(found.search.dataset).measured
     rows, title = [], measure_title(measure)
     for one in found.configurations:
@@ -311,14 +312,14 @@ def _verification(found: Verification) -> list[str]:
     ending = ", then interrupted" if found.search.interrupted else ""
     how = (
         f"Tried for {console.duration(found.search.seconds)}{ending}: {title} by {found.search.procedure}, "
-        "the mean where there are several."
+        "averaged over repetitions."
     )
     tried = [*console.wrapped_table(header, rows, "<>>>"), "", how] if rows else []
     return [*tried, *found.search.remarks]
 
 
 def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
-    """The meaning of the table's columns, a line each."""
+    """The meaning of the table's columns, one line each."""
     measured = "measured value, then by " if result.trials else ""
     meanings = {"#": f"order to try them in: by {measured}{'expected value' if worth else 'score'}"} | dict(
         worth
@@ -349,7 +350,7 @@ def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) 
 
 
 def next_steps(result: Recommendation) -> list[str]:
-    """Lines about what a user may do next."""
+    """Lines suggesting next steps."""
     built = "or --seeds FILE.json." if result.of_others else "--code FILE.py (script), or `tune`."
     return _wrapped([f"Next: --why (all settings), --legend, {built}"])
 

@@ -108,7 +108,7 @@ def test_what_is_recommended_goes_to_other_tools(folder: Path, tool: str) -> Non
 
 def test_a_tool_with_algorithms_of_its_own_has_nothing_like_them(folder: Path) -> None:
     found = recommend(load_dataset(folder / "my.csv"), warehouse=ingested(folder), flows=[NAME])
-    with pytest.raises(BadInput, match="FLAML has nothing like"):
+    with pytest.raises(BadInput, match="FLAML has no equivalent"):
         export_document(found.document(), "flaml")
 
 

@@ -156,7 +156,10 @@ def test_measures_of_numbers_order_configurations_alike(
 @pytest.mark.parametrize(
     ("measure", "complaint"),
     [
-        ("accuracy", "is of classes, and the target 'price' is a number; use one of root_mean_squared_error"),
+        (
+            "accuracy",
+            "is for classes, but the target 'price' is a number; use one of root_mean_squared_error",
+        ),
         ("rmsle", "takes logarithms of 1 + the target, and 'price' has negative numbers"),
     ],
 )
@@ -293,7 +296,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "measure of numbers": (
         table(numbers(60)),
         ("--measure", "r2"),
-        "is of numbers, and the target 'class' has classes; use one of predictive_accuracy",
+        "is for numbers, but the target 'class' has classes; use one of predictive_accuracy",
     ),
     "unknown format": (
         table(numbers(60)),
@@ -307,7 +310,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "average without a file": (
         table(numbers(60)),
         ("--average",),
-        "--average says what --code FILE writes: name a file",
+        "--average needs --code FILE",
     ),
     "average of one": (
         table(numbers(60)),

@@ -328,11 +328,11 @@ def test_flaml_gets_points_of_its_estimators_and_is_told_what_they_lack() -> Non
         },
         "estimator_list": ["rf"],
         "notes": [
-            "seed 1 (svm): FLAML has nothing like it",
+            "seed 1 (svm): FLAML has no equivalent",
             "seed 2 (random_forest): rf leaves out min_samples_leaf=3",
         ],
     }
-    with pytest.raises(BadInput, match="FLAML has nothing like the flows of these seeds"):
+    with pytest.raises(BadInput, match="FLAML has no equivalent of the flows of these seeds"):
         export_document(OF_SVM, "flaml")
 
 

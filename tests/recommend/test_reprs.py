@@ -52,7 +52,7 @@ def test_a_search_says_what_its_model_is_and_what_to_call_next(
     dataset = load_dataset(table(300), name="mine")
     found = tune(dataset, search, Budget(trials=4), warehouse=warehouse, folder=tmp_path / "history")
     first, *members, last = repr(found).splitlines()
-    said = re.fullmatch("SearchResult for mine: 4 trials in .*; (.*) to expect on new rows: (.*)", first)
+    said = re.fullmatch("SearchResult for mine: 4 trials in .*; expected (.*) on new rows: (.*)", first)
     assert said is not None
     assert said[1] == measure_title(found.measure)
     assert float(said[2]) == pytest.approx(found.value, rel=1e-3)

@@ -1,4 +1,4 @@
-"""Published methods that the default search does not use, imported by name only.
+"""Published methods, imported only when named; the default search does not use them.
 
 strategies   bandits over algorithms, tree search (MOSAIC), successive halving, Hyperband, BOHB
 surrogates   quantile boosting, Hyperboost, random forests, a Gaussian process

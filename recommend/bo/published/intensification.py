@@ -1,16 +1,15 @@
-"""Racing of configurations whose runs are noisy: ROAR's Intensify, which SMAC and Hyperboost use, too.
+"""Racing of configurations with noisy runs: Intensify of ROAR, SMAC and Hyperboost.
 
 Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for general algorithm configuration"
-(2011), Procedure 2 (van Hoof's thesis, section 2.5.2; Hyperboost, section 6.4). With challengers at random it
-is ROAR; with those that a surrogate chooses after the runs so far it is SMAC.
+(2011), Procedure 2 (van Hoof's thesis, section 2.5.2; Hyperboost, section 6.4). With random challengers it is
+ROAR; with challengers chosen by a surrogate of the runs so far it is SMAC.
 
 Notation
-    key          number of a run from 0 on: what a configuration is run with, such as a seed or a fold, which
-                 is the same for all configurations
-    incumbent    the configuration that is named as the best
+    key          number of a run, from 0: the seed or fold of the run, common to all configurations
+    incumbent    the best configuration so far
     challenger   a new configuration, which may become the incumbent
-    most         runs that a configuration may have (maxR; 5 in Hyperboost)
-    N            runs of a challenger from one comparison to the next: 1, 2, 4, ...
+    most         most runs of a configuration (maxR; 5 in Hyperboost)
+    N            runs of a challenger between two comparisons: 1, 2, 4, ...
     values       larger is better
 """
 
@@ -45,17 +44,17 @@ class RacedConfiguration:
 
 @dataclass(frozen=True)
 class RequestedRun:
-    """A run that is to be made."""
+    """A requested run."""
 
     candidate: Candidate
     key: int
 
 
 class Intensification:
-    """Asks for one run after the other, and knows the incumbent.
+    """Requests runs one after the other, and keeps the incumbent.
 
-    `ask` leaves everything as it is; `tell` takes the value of the run that was asked for. After ask, tell,
-    ask, ask, tell: two runs are done.
+    `ask` does not change the state; `tell` takes the value of the requested run. After ask, tell, ask, ask,
+    tell: two runs are done.
     """
 
     def __init__(
@@ -67,9 +66,9 @@ class Intensification:
         """A race without a run.
 
         Args:
-            propose: the next challenger, a configuration that has not raced yet; None
-                ends the race. The first one becomes the incumbent with its first run.
-            most: runs that a configuration may have.
+            propose: returns the next challenger, a configuration that has not raced yet; None ends the race.
+                The first one becomes the incumbent with its first run.
+            most: most runs of a configuration.
 
         Raises:
             BadInput: `most` is less than 1.
@@ -86,14 +85,14 @@ class Intensification:
         self._asked = next(self._steps, None)
 
     def ask(self) -> RequestedRun | None:
-        """The next run; None where there is no further challenger."""
+        """The next run; None if there is no further challenger."""
         return self._asked
 
     def tell(self, value: float) -> None:
         """Take the value of the last proposed run; -inf = it failed.
 
         Raises:
-            BadInput: it is not a number, or no run was asked for.
+            BadInput: it is not a number, or no run was requested.
         """
         if self._asked is None or np.isnan(value):
             raise BadOption(f"{value} is not the value of a proposed run")
@@ -110,7 +109,7 @@ class Intensification:
                 yield from self._run(challenger, [int(self._random.integers(self._most))])
                 self.incumbent = challenger
                 continue
-            # The incumbent has one run more at each challenge.
+            # The incumbent gets one more run at each challenge.
             untried = [key for key in range(self._most) if key not in self.incumbent.values]
             yield from self._run(self.incumbent, self._some(untried, 1))
             yield from self._challenge(self.incumbent, challenger)
@@ -118,7 +117,7 @@ class Intensification:
     def _challenge(
         self, incumbent: RacedConfiguration, challenger: RacedConfiguration
     ) -> Generator[RequestedRun, float, None]:
-        """Run a challenger until it is worse, or has all the runs of the incumbent, whose place it takes."""
+        """Run a challenger until it is worse, or has all runs of the incumbent and replaces it."""
         n = 1
         while True:
             missing = [key for key in incumbent.values if key not in challenger.values]
@@ -131,7 +130,7 @@ class Intensification:
             n *= 2
 
     def _some(self, keys: Sequence[int], n: int) -> list[int]:
-        """So many of the keys, or all, at random."""
+        """`n` random keys, or all."""
         return [keys[place] for place in self._random.permutation(len(keys))[:n]]
 
     @staticmethod

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from warehouse.questions.queries import RunTable
 
 METHODS = ("blend+top", "gbqr+delta", "gbqr+none", "forest+none", "order", "random", "random-2x")
-"""Methods that are compared by default."""
+"""Methods compared by default."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class MethodOptions:
         typer.Option(
             min=1,
             help="Trials of each search, a trial on a share of the rows counting as that share; --by "
-            "seconds: in usual run times.",
+            "seconds: in median run times.",
         ),
     ] = 50
     by: Annotated[
@@ -96,7 +96,7 @@ class TaskOptions:
         int,
         typer.Option(
             min=0,
-            help="Number of folds of families; a fold's datasets are searched with what is learned from the "
+            help="Number of folds of families, each searched with models trained on the "
             "others. 0: leave out each family alone.",
         ),
     ] = 0
@@ -113,7 +113,7 @@ class ComparisonOptions:
         int | None,
         typer.Option(
             min=1,
-            help="Test for differences after this number of trials, or of usual run times. Default: over "
+            help="Test for differences after this number of trials, or of median run times. Default: over "
             "all.",
         ),
     ] = None
@@ -140,8 +140,7 @@ def simulate(
 ) -> None:
     """Compare searches on each dataset that learn from datasets of other families only.
 
-    Regret is how far the best value so far is from the best there is, over the range of all values. A usual
-    run time is the median of the dataset's runs.
+    Regret is the distance from the best value so far to the best of all, divided by the range of all values.
 
     Examples:
 
@@ -202,7 +201,7 @@ def simulate(
 
 
 def _times(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTable | None:
-    """Runs with their times; None where no run of the flow states its time."""
+    """Runs with their times; None if no run of the flow has a time."""
     from recommend.bo.simulation.times import timed_runs
 
     try:
@@ -226,5 +225,5 @@ def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list
         and on.half in (None, half_of(families.get(dataset, dataset)))
     ]
     if not chosen:
-        raise TooFewRuns("no dataset with runs is of this size and in this half")
+        raise TooFewRuns("no dataset with runs has this size and is in this half")
     return chosen

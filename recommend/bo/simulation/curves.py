@@ -2,22 +2,22 @@
 
 Notation
     M, D, S, T    methods, datasets, seeds, trials of the longest search
-    best_so_far   (M, D, S, T) highest value after each trial; a search that ran out of configurations stays
-                  at its last one
-    best, worst   ends of the values of a dataset's task; a search on a model may find a better best, which
-                  then counts for all searches on the dataset
-    regret        (M, D, S, T) (best - best_so_far) / (best - worst), smaller is better; 0 where best = worst,
-                  above 1 where a model's value is below the worst that its task knows
+    best_so_far   (M, D, S, T) highest value after each trial; a search that ran out of configurations keeps
+                  its last one
+    best, worst   limits of the values of a dataset's task; a search on a model may find a better best, which
+                  then applies to all searches on the dataset
+    regret        (M, D, S, T) (best - best_so_far) / (best - worst), smaller is better; 0 if best = worst,
+                  above 1 if a model's value is below the worst known one
     usual         median seconds of the runs on a dataset
-    by trials     position k is what was found in trials on as many rows as k trials on all of them have
-    by seconds    position k of best_so_far, regret and rank is what was found in k usual run times of the
-                  dataset, by the trials that ended in them; before the first one ended it is the worst known
-                  value. Long runs cost as much as they last, so all datasets count alike.
-                  The seconds are those of trials; to choose them costs ours, which is another machine's time
-    rank          (M, D, S, T) of a method among all on one dataset with one seed after as many trials,
-                  1 = best; ties share their mean rank
-    interval      95 % confidence interval of a mean over datasets, by Student's t; the mean over the seeds of
-                  a dataset is one figure
+    by trials     position k counts the trials whose shares of the rows add up to k trials on all rows
+    by seconds    position k of best_so_far, regret and rank counts the trials that ended within k median run
+                  times of the dataset; before the first one it is the worst known value. The unit makes
+                  datasets comparable. The time for choosing trials is not counted, since it is from another
+                  machine
+    rank          (M, D, S, T) of a method among all on one dataset with one seed after the same number of
+                  trials, 1 = best; ties share their mean rank
+    interval      95 % confidence interval of a mean over datasets, by Student's t; seeds of a dataset are
+                  averaged first
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from warehouse.support.extras import needed_for
 from warehouse.support.text import counted
 
 SHOWN = (1, 3, 5, 10, 25, 50, 100)
-"""Numbers of trials that summaries show."""
-UNITS: dict[By, str] = {"trials": "trials", "seconds": "usual run times"}
+"""Numbers of trials shown in summaries."""
+UNITS: dict[By, str] = {"trials": "trials", "seconds": "median run times"}
 LEAST = 1e-5
-"""Regret at which pictures end."""
-_DIGITS = 12  # of regrets that are compared: means of equal numbers differ in the last ones
+"""Least regret in plots."""
+_DIGITS = 12  # of compared regrets: means of equal numbers may differ in the last ones
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,20 @@ class Curves:
     """The searches of all methods on the same datasets with the same seeds."""
 
     methods: tuple[str, ...]
-    """(M,) the lowest regret, on average over all trials, first."""
+    """(M,) the lowest mean regret over all trials first."""
     datasets: tuple[str, ...]
     seeds: tuple[int, ...]
     best_so_far: Floats
     regret: Floats
     seconds: Floats
-    """(M,) that choosing the configurations of one trial took."""
+    """(M,) seconds for choosing the configurations of one trial."""
     trial_seconds: Floats
     """(M,) seconds of a trial; NaN if unknown."""
     by: By = "trials"
 
     @property
     def trials(self) -> int:
-        """Number of trials, or of usual run times, T."""
+        """Number of trials, or of median run times, T."""
         return int(self.regret.shape[-1])
 
     @cached_property
@@ -99,7 +99,7 @@ class Curves:
 
     @property
     def shown(self) -> list[int]:
-        """Numbers of trials, or of usual run times, after which `document` and `table` show the methods."""
+        """Numbers of trials, or of median run times, after which `document` and `table` show the methods."""
         return [number for number in SHOWN if number <= self.trials]
 
     @cached_property
@@ -136,7 +136,7 @@ class Curves:
         }
 
     def table(self) -> str:
-        """The same for people."""
+        """The same as a table of text."""
         width = max(map(len, self.methods))
         names = [f"{method:<{width}}" for method in self.methods]
         seeds = f", {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
@@ -164,10 +164,11 @@ class Curves:
         return "\n".join(lines)
 
     def compare(self, trials: int | None = None) -> Comparison:
-        """Whether methods differ in regret by more than chance; what is compared is one figure per dataset.
+        """Test whether methods differ significantly in regret, with one value per dataset.
 
         Args:
-            trials: number of them, or of usual run times, after which the regret counts; None = the mean.
+            trials: number of trials, or of median run times, after which to compare; None = the mean over
+                all.
 
         Raises:
             BadInput: there is only one method, or no search had so many trials.
@@ -187,12 +188,12 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
     """Curves of these searches.
 
     Args:
-        by: what they had equally much of.
+        by: the common budget.
         usual_times: T by seconds.
 
     Raises:
-        BadInput: there is none or one without a trial, a method lacks a dataset or seed of another, or nobody
-            knows how long a trial took and it is by seconds.
+        BadInput: there is no search, one has no trial, a method lacks a dataset or seed of another, or times
+            needed by seconds are unknown.
     """
     if not searched or not all(one.best_so_far for one in searched):
         raise TooFewRuns("a search is missing or has no trial: nothing to show")
@@ -204,7 +205,7 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
     for key in keys:
         if key not in found:
             raise TooFewRuns("{} was not run on {} with seed {}, unlike other methods".format(*key))
-    most = max(sum(_shares(one)) for one in searched)  # trials on all rows that the trials of a search make
+    most = max(sum(_shares(one)) for one in searched)  # equivalent number of trials on all rows
     longest = usual_times if by == "seconds" else max(int(most * (1 + ROUNDED)), 1)
     shape = (len(methods), len(datasets), len(seeds))
     best_so_far = np.array([_found(found[key], by, longest) for key in keys]).reshape(*shape, longest)
@@ -233,9 +234,9 @@ def curves_of(searched: Sequence[SimulatedSearch], by: By = "trials", usual_time
 
 
 def _found(one: SimulatedSearch, by: By, longest: int) -> Floats:
-    """(T,) best value of the trials that ended within one unit of the budget, two, and so on.
+    """(T,) best value of the trials that ended within 1, 2, ... units of the budget.
 
-    The unit is a trial on all rows, or a usual run time of the dataset.
+    The unit is a trial on all rows, or the median run time of the dataset.
     """
     costs, unit = (_shares(one), 1.0) if by == "trials" else (one.trial_seconds, one.usual_seconds)
     if costs is None or unit is None:
@@ -252,7 +253,7 @@ def _shares(one: SimulatedSearch) -> list[float]:
 
 
 def draw(curves: Curves, path: Path, title: str) -> None:
-    """Draw mean regret with its interval, and mean rank, against trials or usual run times.
+    """Plot mean regret with its interval, and mean rank, against trials or median run times.
 
     Raises:
         BadInput: the extra `compare` is not installed, or the file can't be written.

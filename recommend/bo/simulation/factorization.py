@@ -1,13 +1,13 @@
 """The search of Fusi, Sheth and Elibol (2018), among configurations with runs on other datasets.
 
-The best configurations of the five nearest datasets come first (section 4.3; of three where 90 % of the
-matrix is missing); then the highest expected improvement (section 3.4) by the posterior (equation 7).
+The best configurations of the five nearest datasets come first (section 4.3; of three if 90 % of the matrix
+is missing); then those with the highest expected improvement (section 3.4) by the posterior (equation 7).
 
-Notation, beside that of `metalearners.published.factorization.latent_kernel`
+Notation, in addition to that of `metalearners.published.factorization.latent_kernel`
     N, X   configurations, (N, Q) their latent positions
     t, y   trials, (t,) their values; larger is better
     mu, v  (N,) mean and variance of a run's value after the trials, noise included (the paper's equation 7)
-    xi     by how much a trial should beat the best one so far
+    xi     required improvement over the best trial so far
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from warehouse.support.arrays import Flags, Floats
 XI = 0.01
 """xi, in standard deviations of all known runs; the paper has 0.01 in normalized accuracy."""
 PAPER = {"cold_pipelines": False, "cold_datasets": False, "scale": False}
-"""Settings of the learner `pmf` with which it is the paper's."""
+"""Settings of the learner `pmf` that make it the paper's."""
 
 
 class LatentSearch:
-    """Trials one by one on a new dataset, with mu and v of all N configurations kept up to date.
+    """Sequential trials on a new dataset, with incremental updates of mu and v of all N configurations.
 
     A trial costs t N operations: the Cholesky factor grows by a row.
     """
 
     def __init__(self, kernel: LatentKernel, X: Floats) -> None:
-        """No trial yet.
+        """A search without a trial.
 
         Args:
             X: (N, Q)
@@ -44,7 +44,7 @@ class LatentSearch:
         self._X = X
         self.mean: Floats = np.zeros(len(X))
         """(N,) mu"""
-        self._of_function: Floats = np.full(len(X), kernel.alpha)  # v without the noise
+        self._of_function: Floats = np.full(len(X), kernel.alpha)  # v without noise
         self._explained = np.empty((8, len(X)))  # rows of inverse(L) k(trials, X); room for more than t
         self._trials = 0
         self.best = -np.inf
@@ -56,7 +56,7 @@ class LatentSearch:
         return self._of_function + self._kernel.sigma2
 
     def observe(self, position: int, y: float) -> None:
-        """A trial of the configuration at this position of X had the value y."""
+        """Add a trial of the configuration at this position of X, with value y."""
         if self._trials == len(self._explained):
             self._explained = np.concatenate([self._explained, np.empty_like(self._explained)])
         known = self._explained[: self._trials]
@@ -73,7 +73,7 @@ class LatentSearch:
         """Position of the configuration with the highest expected improvement, or mu before any trial.
 
         Args:
-            tried: (N,) those that are not to be tried again; not all of them.
+            tried: (N,) configurations not to be tried again; not all of them.
         """
         if not self._trials:
             return int(np.where(tried, -np.inf, self.mean).argmax())
@@ -82,13 +82,13 @@ class LatentSearch:
 
 
 class FactorizationSearch(SearchMethod):
-    """The paper's search on a table; configurations that were run on no other dataset are never tried."""
+    """The paper's search on a table; configurations without runs on other datasets are never tried."""
 
     def __init__(self, task: Task, model: Factorization) -> None:
-        """No trial yet.
+        """A search without a trial.
 
         Args:
-            model: learned with the settings `PAPER`.
+            model: trained with the settings `PAPER`.
         """
         assert isinstance(model.mean, ZeroMean)
         assert isinstance(model.likelihood, MeasureLikelihood)
@@ -102,7 +102,7 @@ class FactorizationSearch(SearchMethod):
         self._first = [int(position) for position in first if not self._tried[position]]
 
     def ask(self) -> list[Candidate]:
-        """One configuration; none where all were tried."""
+        """One configuration; empty if all were tried."""
         if self._tried.all():
             return []
         self._asked = self._first.pop(0) if self._first else self._search.next(self._tried)
@@ -110,6 +110,6 @@ class FactorizationSearch(SearchMethod):
         return [self._task.start(self._asked)]
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: ARG002 (it has no use)
-        """Take the value of the configuration asked last; a failure teaches nothing."""
+        """Take the value of the configuration asked last; failures are ignored."""
         if value is not None:
             self._search.observe(self._asked, float(self._likelihood.standardized(np.array(value))))

@@ -1,16 +1,16 @@
-"""Search methods that simulations compare, by name.
+"""Search methods for simulations, by name.
 
-A method is written STRATEGY:SURROGATE/ACQUISITION~N+START, of which the surrogate or the strategy is enough:
+A method is written STRATEGY:SURROGATE/ACQUISITION~N+START; the surrogate or the strategy suffices:
 
-    ucb1:gbqr+delta           without a strategy it is `joint`; without a surrogate the strategy's own
-    gbqr/value-per-second     without an acquisition function it is the surrogate's own
-    forest~2                  every second configuration is a random one; without a number none is
-    blend+delta@lightgbm      the start that another meta-learner chooses; without one the start is random
-    smac+top, optuna-tpe      optimizers of others (`simulation/peers.py`) take the place of strategy and
+    ucb1:gbqr+delta           the default strategy is `joint`; the default surrogate is the strategy's own
+    gbqr/value-per-second     the default acquisition function is the surrogate's own
+    forest~2                  every second configuration is random; by default none is
+    blend+delta@lightgbm      the start of another meta-learner; by default the start is random
+    smac+top, optuna-tpe      optimizers of other projects (`simulation/peers.py`) replace strategy and
                               surrogate
-    random, random-2x         a configuration at random for every trial, or the better of two
-    order                     what the meta-learner expects most of, in this order
-    pmf-paper                 matrix factorization as it was published (`simulation/factorization.py`)
+    random, random-2x         a random configuration for every trial, or the better of two
+    order                     the meta-learner's ranking, from the top
+    pmf-paper                 matrix factorization as published (`simulation/factorization.py`)
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ By = Literal["trials", "seconds"]
 ORDER = "order"
 PMF = "pmf-paper"
 RANDOM = {"random": 1, "random-2x": 2, "random-4x": 4}
-"""Methods that draw several configurations at random for one trial -> their number."""
+"""Method of random search -> number of configurations per trial."""
 
 WHOLE = (*RANDOM, ORDER, PMF)
-"""Methods that are not made of parts."""
+"""Methods without parts."""
 
 _OWN = re.compile(r"(?P<name>[^/~]+)(/(?P<acquisition>[^/~]+))?(~(?P<every>[1-9]\d*))?")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to search that is made of parts."""
+    """A search method with its parts."""
 
     strategy: str
     """Name of a strategy, or one of `PEERS`."""
@@ -79,7 +79,7 @@ def parse(method: str) -> Method:
 
 
 def needs_times(method: Method) -> bool:
-    """Whether its start or its acquisition function weighs running times."""
+    """Whether its start or its acquisition function uses running times."""
     known = method.start in (NO_START, OPTIMAL, ORACLE)
     return method.acquisition in TIMED or (not known and get_start(method.start).choice == "quick")
 
@@ -103,7 +103,7 @@ def check(method: str, kind: str) -> None:
 
 
 def _strategy_and_surrogate(name: str) -> tuple[str, str]:
-    """Names of strategy and surrogate, of which `name` may lack either."""
+    """Names of strategy and surrogate; `name` may lack one of them."""
     strategy, colon, surrogate = name.partition(":")
     if colon:
         return strategy, surrogate

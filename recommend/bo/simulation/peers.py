@@ -1,12 +1,12 @@
-"""Optimizers of other projects, as `recommend.bo.simulation` sees them: on a whole space.
+"""Adapters for optimizers of other projects, which search a whole space.
 
     smac         SMAC3's random forest, expected improvement and Sobol design (Lindauer and others 2022)
     optuna-tpe   Optuna's Parzen estimator (Bergstra and others 2011)
     optuna-gp    Optuna's Gaussian process with log expected improvement (Ament and others 2023)
-    flaml        FLAML's BlendSearch (Wang and others 2021): local search that minds the cost of a trial
+    flaml        FLAML's BlendSearch (Wang and others 2021): cost-aware local search
 
-Each is used through its public interface, with the settings that its own users get. A warm start is tried
-first and takes the place of the random or Sobol design that the optimizer would begin with.
+Each is used through its public interface, with its default settings. A warm start is tried first and replaces
+the optimizer's initial random or Sobol design.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 _CHOSEN, _FLOW, _VALUE = "chosen", "flow", "value"
 _ATTEMPTS = 100
-"""Proposals in a row that are none before a space counts as exhausted, as in `flaml.tune.run`."""
+"""Consecutive empty proposals after which a space counts as exhausted, as in `flaml.tune.run`."""
 
 
 class _SmacSearch(SearchMethod):
-    """SMAC's facade for hyperparameters, which it minimizes the cost of: minus the value."""
+    """SMAC's facade for hyperparameters, which minimizes a cost: the negated value."""
 
     def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
         from ConfigSpace import Configuration
@@ -50,9 +50,9 @@ class _SmacSearch(SearchMethod):
         logging.getLogger("smac").setLevel(logging.CRITICAL)
         self._space = space
         self._candidates = SpaceCandidates(space)
-        self._worst = 0.0  # cost so far, which a failure counts as
+        self._worst = 0.0  # cost so far; also that of a failure
         config_space = deepcopy(space.config_space)  # SMAC seeds its own
-        with TemporaryDirectory() as directory:  # SMAC writes its settings when it begins, and nothing later
+        with TemporaryDirectory() as directory:  # SMAC writes its settings only at the beginning
             scenario = Scenario(
                 config_space,
                 output_directory=Path(directory),
@@ -78,7 +78,10 @@ class _SmacSearch(SearchMethod):
 
         try:
             self._asked = self._facade.ask()
-        except (StopIteration, ConfigurationSpaceExhaustedException):  # a space of few choices has an end
+        except (
+            StopIteration,
+            ConfigurationSpaceExhaustedException,
+        ):  # a space of few choices may be exhausted
             return []
         vectors: Floats = self._asked.config.get_array()[None]
         return [self._candidates.of(configuration) for configuration in self._space.decoded(vectors)]
@@ -94,7 +97,7 @@ class _SmacSearch(SearchMethod):
 
 
 class _OptunaSearch(SearchMethod):
-    """A study in memory, which chooses an algorithm first, and then hyperparameters of this algorithm."""
+    """A study in memory, which chooses an algorithm first, and then its hyperparameters."""
 
     def __init__(self, sampler: BaseSampler, space: Space, starts: Sequence[Candidate]) -> None:
         import optuna
@@ -139,21 +142,21 @@ def _parzen_estimator(space: Space, starts: Sequence[Candidate], seed: int, tria
 
 
 def _gaussian_process(space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> SearchMethod:  # noqa: ARG001
-    import torch  # noqa: F401 (Optuna would import it at the first use, which would count as the time of a trial)
+    import torch  # noqa: F401 (otherwise Optuna's import would count as time of a trial)
     from optuna.samplers import GPSampler
 
     return _OptunaSearch(GPSampler(seed=seed, **_design(starts)), space, starts)
 
 
 def _design(starts: Sequence[Candidate]) -> dict[str, Any]:
-    """Optuna's own number of random trials where there is no warm start."""
+    """Optuna's own number of random trials if there is no warm start."""
     return {"n_startup_trials": len(starts)} if starts else {}
 
 
 class _FlamlSearch(SearchMethod):
-    """BlendSearch on a nested space: an algorithm, and hyperparameters of its own.
+    """BlendSearch on a nested space: an algorithm, and its hyperparameters.
 
-    A choice is known to it by its position, as text: it makes text of choices of several types.
+    Choices are given by position, as text, because it converts choices of mixed types to text.
     """
 
     def __init__(self, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> None:
@@ -180,7 +183,7 @@ class _FlamlSearch(SearchMethod):
         self._asked = 0
 
     def ask(self) -> list[Candidate]:
-        for _ in range(_ATTEMPTS):  # it says nothing where it would have repeated itself
+        for _ in range(_ATTEMPTS):  # it returns None instead of a repetition
             self._asked += 1
             self._config = self._search.suggest(str(self._asked))
             if self._config is not None:
@@ -203,7 +206,7 @@ class _FlamlSearch(SearchMethod):
         return {_CHOSEN: {_FLOW: configuration.algorithm, **values}}
 
     def _candidate(self, values: dict[str, Any]) -> Candidate:
-        """The candidate of FLAML's values, whose whole numbers may have fractions."""
+        """The candidate of FLAML's values, where whole numbers may have fractions."""
         flow = values.pop(_FLOW)
         choices = self._choices[flow]
         hyperparameters = {
@@ -215,7 +218,7 @@ class _FlamlSearch(SearchMethod):
 
 
 def _nested(spaces: Mapping[str, Mapping[str, Any]]) -> Any:
-    """The spaces of flows, by their names, as FLAML knows them."""
+    """The spaces of flows, by name, in FLAML's form."""
     from flaml.tune.sample import choice
 
     return choice(
@@ -227,7 +230,7 @@ def _nested(spaces: Mapping[str, Mapping[str, Any]]) -> Any:
 
 
 def _choices(hyperparameters: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Hyperparameter -> its choices, of those that are no numbers."""
+    """Categorical hyperparameter -> its choices."""
     return {name: list(own.choices) for name, own in hyperparameters.items() if hasattr(own, "choices")}
 
 
@@ -245,15 +248,15 @@ PEERS: dict[str, Callable[[Space, Sequence[Candidate], int, int], SearchMethod]]
     "optuna-gp": _gaussian_process,
     "flaml": _FlamlSearch,
 }
-"""Name -> maker of a search: (space, starts, seed, trials)."""
+"""Name -> factory of a search: (space, starts, seed, trials)."""
 
 
 def new_peer(name: str, space: Space, starts: Sequence[Candidate], seed: int, trials: int) -> SearchMethod:
     """An optimizer of another project.
 
     Args:
-        starts: configurations of the space to start with; none = as the optimizer starts.
-        trials: that there will be: SMAC spends at most a quarter of them on its design.
+        starts: configurations of the space to start with; empty = the optimizer's own start.
+        trials: planned number: SMAC spends at most a quarter of them on its design.
 
     Raises:
         BadInput: there is no such optimizer.

@@ -1,6 +1,6 @@
-"""Runner of simulated searches on left-out datasets of the warehouse.
+"""Runner of simulated searches on held-out datasets of the warehouse.
 
-Methods are named as `simulation/methods.py` says.
+`simulation/methods.py` describes the names of methods.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ TASKS: dict[str, type[TableTask] | type[ModelTask]] = {
     "tiers": TieredTask,
 }
 ROUNDED = 1e-9
-"""Share of a sum of shares or seconds that rounding may add."""
+"""Relative rounding error of a sum of shares or seconds."""
 MOST = 10
-"""Times as many trials as asked for that a search by seconds may have."""
+"""Most trials of a search by seconds, as a multiple of the requested number."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class SimulationPlan:
     kind: str = "table"
     """One of `TASKS`."""
     folds: int = 0
-    """What is learned for a dataset leaves out its fold of families; 0 = its family alone."""
+    """Number of folds of families, which are held out in turn; 0 = hold out each family alone."""
     by: By = "trials"
 
 
@@ -85,19 +85,19 @@ class SimulatedSearch:
     method: str
     seed: int
     best_so_far: list[float]
-    """Highest value on all rows after each trial, the worst before the first on all rows; fewer than asked
-    for where a table has no more rows."""
+    """Highest value on all rows after each trial, and the worst before the first trial on all rows; fewer
+    than requested if a table has no more rows."""
     best: float
     """Highest known value of the task."""
     worst: float
     seconds: float
-    """Time that choosing all configurations took, without evaluating them."""
+    """Time for choosing all configurations, without evaluating them."""
     trial_seconds: list[float] | None = None
     """Seconds of each trial; None = unknown."""
     usual_seconds: float | None = None
     """Median of the dataset's runs."""
     shares: list[float] | None = None
-    """Share of the rows that each trial was on; None = all of them."""
+    """Share of the rows of each trial; None = all rows."""
 
 
 def simulate(
@@ -112,14 +112,15 @@ def simulate(
     journal: Journal | None = None,
     on_result: Callable[[int, int], None] | None = None,
 ) -> list[SimulatedSearch]:
-    """Search each dataset with each method and seed; what is learned comes from other families.
+    """Search each dataset with each method and seed, learning from other families only.
 
     Args:
         times: the same runs with their milliseconds (`recommend.bo.simulation.times`); None = unknown.
         datasets: None = all with enough runs for a task.
-        jobs: folds that are searched at the same time, each by a process; the result does not depend on it.
+        jobs: number of folds searched in parallel, each in a process; the result does not depend on it.
         executor: searches the folds; None = processes on this machine.
-        journal: keeps each search at once, of an `executor` each fold; those that it holds are taken from it.
+        journal: stores each search when it ends (with an `executor`, each fold); stored ones are not
+            repeated.
         on_result: called with the number of datasets done and their total.
 
     Raises:
@@ -145,7 +146,7 @@ def simulate(
     of_plan = _of_plan(plan, runs, times)
     kept = {} if journal is None else dict(_kept(journal, of_plan))
     keep = partial(_keep, journal, of_plan)
-    at_once = keep if executor is None else None  # another machine does not have the journal
+    at_once = keep if executor is None else None  # other machines do not have the journal
     known = KnownRuns(runs, metafeatures, times)
     on_fold = partial(_on_fold, known, plan, frozenset(kept), at_once)
     left = [dataset for dataset in wanted if any(key not in kept for key in _keys(dataset, plan))]
@@ -204,7 +205,7 @@ def _keep(journal: Journal | None, of_plan: Mapping[str, Any], one: SimulatedSea
 
 
 def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, SimulatedSearch]]:
-    """Searches that `journal` holds of the same runs and plan."""
+    """Searches in `journal` with the same runs and plan."""
     for record in journal.records():
         if {name: record.pop(name, "") for name in of_plan} == of_plan:
             one = SimulatedSearch(**record)
@@ -212,7 +213,7 @@ def _kept(journal: Journal, of_plan: Mapping[str, Any]) -> Iterator[tuple[_Key, 
 
 
 def _check_times(times: RunTable | None, datasets: Sequence[str]) -> None:
-    """Refuse datasets without a run that says how long it took."""
+    """Refuse datasets without a timed run."""
     timed = set() if times is None else set(times.runs["dataset"])
     for dataset in datasets:
         if dataset not in timed:
@@ -257,7 +258,7 @@ def _on_fold(
     others = TrainedModels(known.without(fold.left_out))
     seconds = None if known.times is None else seconds_of(known.times)
     found = []
-    with one_thread():  # folds run side by side
+    with one_thread():  # folds run in parallel
         for dataset in fold.searched:
             task: Task = TASKS[plan.kind](known.runs, known.metafeatures, dataset, seconds)
             for key in _keys(dataset, plan):
@@ -315,7 +316,7 @@ def _searched(
 
 
 class TrainedModels:
-    """Meta-learners trained on the datasets of other folds, each at its first use."""
+    """Meta-learners trained on the datasets of other folds, lazily."""
 
     def __init__(self, known: KnownRuns) -> None:
         self._known = known
@@ -323,7 +324,7 @@ class TrainedModels:
         self._transferred: dict[object, Any] = {}
 
     def model(self, name: str, settings: Mapping[str, Any] | None = None) -> Model:
-        """The model of the learner with this name and these settings; each is trained once."""
+        """The model of the learner with this name and these settings, trained once."""
         key = (name, json.dumps(settings or {}, sort_keys=True))
         if key not in self._models:
             self._models[key] = new_learner(name, settings).fit(self._known.runs, self._known.metafeatures)
@@ -331,13 +332,13 @@ class TrainedModels:
 
     @cached_property
     def times(self) -> FitTimes:
-        """The model of the times of trials, which are whole runs, from runs on other datasets."""
+        """The model of running times of trials (whole runs), trained on other datasets."""
         if self._known.times is None:
             raise TooFewRuns("no run has a running time")
         return learn_fit_times(timed_trials(self._known.times), self._known.metafeatures)
 
     def transferred(self, surrogate: SurrogateMethod) -> Any:
-        """The transferred knowledge of a surrogate from other datasets, learned once; None = none."""
+        """The knowledge that a surrogate transfers from other datasets, learned once; None = none."""
         transfer = surrogate.transfer
         if transfer is not None and transfer not in self._transferred:
             self._transferred[transfer] = transfer(self._known.runs, self._known.metafeatures)
@@ -357,7 +358,7 @@ def _new_search(
     seed = int(random.integers(2**31))
     asked = parse(method)
     starts = [task.start(position) for position in _first(asked.start, task, others)]
-    if asked.strategy in PEERS:  # then `check` has seen to the kind of the tasks
+    if asked.strategy in PEERS:  # `check` has verified the kind of tasks
         return new_peer(asked.strategy, cast("ModelTask", task).space, starts, seed, trials)
     surrogate = get_surrogate(asked.surrogate)
     model = None if surrogate.learner is None else others.model(surrogate.learner)
@@ -399,10 +400,11 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
 def choices_of_most_correlated(
     model: OrderedFirst, table: ConfigurationTable, metafeatures: pd.Series, values: Floats, n: int = SEEDS
 ) -> Positions:
-    """Positions of the best configurations of the `n` datasets that rank `table` most alike (OPT-n).
+    """Positions of the best configurations of the `n` datasets with the most similar rankings of `table`
+    (OPT-n).
 
-    Thesis, section 6.5. Rankings are compared by its Kendall's tau (eq. 6.1). A configuration that another
-    dataset has no run of counts there as the mean of the five nearest runs, weighted by 1 / distance.
+    Thesis, section 6.5. Rankings are compared by its Kendall's tau (eq. 6.1). A configuration without a run
+    on another dataset has there the mean value of the five nearest runs, weighted by 1 / distance.
 
     Args:
         values: (len(table),) true values on the dataset, larger is better.

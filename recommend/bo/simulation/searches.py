@@ -14,21 +14,21 @@ from recommend.bo.simulation.tasks import Task
 
 
 class SearchMethod(ABC):
-    """An optimizer as simulations see it."""
+    """Interface of optimizers in simulations."""
 
     share = ALL_ROWS
     """Share of the rows for the configuration asked last."""
 
     @abstractmethod
     def ask(self) -> Sequence[Candidate]:
-        """The next trial: one configuration, or several of which the best counts; none where none is left."""
+        """The next trial: one configuration, or several of which the best counts; empty if none is left."""
 
     def tell(self, value: float | None, seconds: float | None = None) -> None:  # noqa: B027
-        """Take the value of the configuration asked last and its running time; without a value it failed."""
+        """Take the value of the configuration asked last, None for a failure, and its running time."""
 
 
 class OwnSearch(SearchMethod):
-    """A strategy of ours."""
+    """One of our strategies."""
 
     def __init__(self, search: AskTell) -> None:
         self._search = search
@@ -45,7 +45,7 @@ class OwnSearch(SearchMethod):
 
 
 class RandomSearch(SearchMethod):
-    """Some configurations at random for every trial."""
+    """Random configurations for every trial."""
 
     def __init__(self, candidates: CandidateSource, at_once: int, random: np.random.Generator) -> None:
         self._candidates = candidates
@@ -65,7 +65,7 @@ class RandomSearch(SearchMethod):
 
 
 class OrderedSearch(SearchMethod):
-    """Configurations in an order that was fixed before."""
+    """Configurations in a fixed order."""
 
     def __init__(self, task: Task, order: Sequence[int]) -> None:
         self._task = task

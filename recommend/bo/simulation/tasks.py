@@ -1,10 +1,10 @@
-"""Tasks of simulated searches: datasets of the warehouse, left out of all learning.
+"""Tasks of simulated searches: datasets of the warehouse held out from training.
 
-    table   the runs on a dataset: each may be tried once, and its value is what it was
+    table   the runs on a dataset: each may be tried once, with its recorded value
     model   a regression model of the runs on a dataset, defined on the flow's whole space
 
 Notation
-    regret   (best - best so far) / (best - worst), from 0 to 1; 0 where all values are equal
+    regret   (best - best so far) / (best - worst), from 0 to 1; 0 if all values are equal
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TREES, LEAVES, RATE, FEWEST = 200, 16, 0.1, 3  # a forest that follows the runs closely; set by hand
 SHORTEST = 1e-3  # seconds
 RANDOM = 10_000
-"""Random configurations that the best and the worst value of a model are sought among."""
+"""Number of random configurations for estimating the best and the worst value of a model."""
 
 
 class Task(ABC):
@@ -42,7 +42,7 @@ class Task(ABC):
     fewest_runs: ClassVar[int]
     """Fewest runs of a dataset with a task of this kind."""
     known: Configurations
-    """Configurations that starts are chosen from, and that show what hyperparameters can be."""
+    """Configurations from which starts are chosen, and which show the possible values of hyperparameters."""
     values: Floats
     """(len(known),) values of the measure, larger is better."""
 
@@ -61,7 +61,7 @@ class Task(ABC):
         self.usual_seconds = _median(self.run_seconds)
         """Median time of the runs on the dataset; None = unknown."""
         self.train_rows = _rows_of(runs, dataset)
-        """Rows that the runs were fitted on, in the median; None = all."""
+        """Median training size of the runs; None = all rows."""
 
     @classmethod
     def datasets(cls, runs: RunTable) -> set[str]:
@@ -97,7 +97,7 @@ class Task(ABC):
 
     @abstractmethod
     def seconds(self, candidate: Candidate) -> float:
-        """Seconds of a trial, where `usual_seconds` are known."""
+        """Seconds of a trial, if `usual_seconds` are known."""
 
 
 class TableTask(Task):
@@ -128,7 +128,7 @@ class TableTask(Task):
 
 
 class ModelTask(Task):
-    """Boosted trees on the runs on one dataset, asked about the whole space of their flows."""
+    """Boosted trees trained on the runs on one dataset, which predict over the whole space of their flows."""
 
     fewest_runs = 2 * FEWEST
     """Number of runs below which no tree splits."""
@@ -136,12 +136,12 @@ class ModelTask(Task):
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
     ) -> None:
-        """A task of the space of the runs' flows; of several, those that were run often enough.
+        """A task on the space of the runs' flows; of several, those with enough runs.
 
-        Logarithms of times are modelled as the values are.
+        Logarithms of times are modelled in the same way as values.
 
         Raises:
-            BadInput: the runs are too few, or show no space.
+            BadInput: there are too few runs, or no space can be inferred from them.
         """
         super().__init__(runs, metafeatures, dataset, times)
         table, values = runs_on(runs, dataset)
@@ -151,7 +151,7 @@ class ModelTask(Task):
             )
         often = table.algorithms.value_counts(sort=False)
         names = [str(name) for name in often.index[often >= FEWEST]]
-        # Runs of one flow may be OpenML's old ones; those of several are of the flows as they are today.
+        # Runs of one flow may be old ones from OpenML; those of several are of today's flows.
         self.space = Space(
             [flow_of(name, runs) for name in names], joint=table.joint, historical=not table.joint
         )
@@ -199,7 +199,7 @@ def _grown(X: Floats, values: Floats) -> Booster:
 
 
 def _seconds_of(runs: RunTable, dataset: str, times: pd.Series | None) -> Floats:
-    """(m,) seconds of the runs on the dataset, in the order of `runs_on`; NaN = nobody knows."""
+    """(m,) seconds of the runs on the dataset, in the order of `runs_on`; NaN = unknown."""
     own = runs.runs.loc[(runs.runs["dataset"] == dataset).to_numpy(), "run"]
     if times is None:
         return np.full(len(own), np.nan)
@@ -208,7 +208,7 @@ def _seconds_of(runs: RunTable, dataset: str, times: pd.Series | None) -> Floats
 
 
 def _rows_of(runs: RunTable, dataset: str) -> float | None:
-    """Median number of rows that the runs on the dataset were fitted on; None = all."""
+    """Median training size of the runs on the dataset; None = all rows."""
     own = runs.runs.loc[(runs.runs["dataset"] == dataset).to_numpy(), "train_rows"]
     return _median(pd.to_numeric(own).to_numpy(np.float64, na_value=np.nan))
 

@@ -1,8 +1,8 @@
-"""Tiers: simulated searches on shares of a dataset's rows with known runs.
+"""Tiers: simulated searches with known runs at several training sizes.
 
-tiers   the runs on the most rows, as in a table; a trial on a share of the rows is answered by the run of
-        the same configuration on the number of rows that is nearest to it, by ratio. That may be all of
-        them: then the trial is answered, and costs, as if it had been on all
+tiers   the runs at the largest size, as in a table; a trial on a share of the rows is answered by the run of
+        the same configuration at the nearest size, by ratio. If that is the largest size, the trial has the
+        result and the cost of one on all rows
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from warehouse.support.errors import TooFewRuns
 
 
 class TieredTask(TableTask):
-    """The runs on the most rows of one dataset, and those of the same configurations on fewer."""
+    """The runs at the largest training size of one dataset, and those of the same configurations on fewer
+    rows."""
 
     def __init__(
         self, runs: RunTable, metafeatures: pd.DataFrame, dataset: str, times: pd.Series | None = None
@@ -32,10 +33,10 @@ class TieredTask(TableTask):
         """A task of the runs on this dataset.
 
         Args:
-            times: run -> seconds; a run without takes as long as the median of those on as many rows.
+            times: run -> seconds; unknown times are replaced by the median at the same size.
 
         Raises:
-            BadInput: all are on the same number of rows.
+            BadInput: all runs have the same training size.
         """
         known = every_size(runs)
         own = known.runs[(known.runs["dataset"] == dataset).to_numpy()].dropna(subset=["train_rows"])
@@ -49,11 +50,11 @@ class TieredTask(TableTask):
         self._rows = rows / rows[0]  # (tiers,)
         self._values = np.vstack(
             [self.values, *(oriented(one["value"].to_numpy(np.float64), runs.measure) for one in matched)]
-        )  # (tiers, n), NaN where a configuration was not run
+        )  # (tiers, n), NaN if a configuration was not run
         self._times = np.vstack([self._seconds, *(self._seconds_of(one["run"], times) for one in matched)])
 
     def _seconds_of(self, runs: pd.Series, times: pd.Series | None) -> Floats:
-        """(n,) seconds of these runs; NaN where nobody knows."""
+        """(n,) seconds of these runs; NaN = unknown."""
         if times is None:
             return np.full(len(runs), np.nan)
         seconds: pd.Series = times.reindex(runs).clip(lower=SHORTEST)
@@ -76,14 +77,14 @@ class TieredTask(TableTask):
 
 
 def every_size(runs: RunTable) -> RunTable:
-    """The same with the runs on all numbers of rows, as far as their configurations are known."""
+    """The same with the runs at all training sizes, as far as their configurations are known."""
     table = pd.concat([part for part in (runs.smaller, runs.runs, runs.larger) if len(part)])
     known = table["setup"].isin(runs.configurations.setups).to_numpy()
     return replace(runs, runs=table[known].reset_index(drop=True))
 
 
 def came_of(asked: Sequence[Candidate], share: float, task: Task) -> tuple[float, float | None, float]:
-    """Value, seconds (None where nobody knows) and share of the rows of a trial.
+    """Value, seconds (None = unknown) and share of the rows of a trial.
 
     Args:
         asked: one configuration, or several of which the best counts.

@@ -1,4 +1,4 @@
-"""Times of trials of simulated searches: those of whole runs, as the warehouse has them."""
+"""Times of trials of simulated searches: the warehouse's times of whole runs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 def timed_runs(
     warehouse: Warehouse, flow: str | None = None, task_type: TaskType = CLASSIFICATION
 ) -> RunTable:
-    """Runs of a flow, or of all, on tasks of one type that state their time, in milliseconds.
+    """Timed runs of a flow, or of all, on tasks of one type, in milliseconds.
 
     Raises:
-        BadInput: no run does.
+        BadInput: no run is timed.
     """
     for measure in MEASURES:
         with suppress(UnknownName):
@@ -30,14 +30,14 @@ def timed_runs(
 
 
 def seconds_of(runs: RunTable) -> pd.Series:
-    """Run -> seconds, of timed runs on any number of rows."""
+    """Run -> seconds, for timed runs at any training size."""
     known = pd.concat([part for part in (runs.smaller, runs.runs, runs.larger) if len(part)])
     seconds: pd.Series = known.set_index("run")["value"] / 1000
     return seconds
 
 
 def timed_trials(runs: RunTable) -> TimedFits:
-    """Timed runs as if each was a single fit, for the model of running times."""
+    """Timed runs as single fits, for the model of running times."""
     return TimedFits(
         runs.runs.assign(seconds=runs.runs["value"] / 1000, stopped=False), runs.configurations, runs.scales
     )

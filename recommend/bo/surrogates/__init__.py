@@ -1,7 +1,7 @@
 """Surrogates by name.
 
-The default one and its part, the meta-learner's posterior, are here. Published ones are in
-`recommend.bo.published.surrogates`, which is imported when one of them is asked for.
+The default one and its component, the meta-learner's posterior, are here. Published ones are in
+`recommend.bo.published.surrogates`, which is imported when one of them is requested.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SurrogateInputs:
     model: Model | None = None
     """Trained model of a meta-learner; None = none was trained."""
     transferred: Any = None
-    """What `SurrogateMethod.transfer` returned; None = nothing."""
+    """Result of `SurrogateMethod.transfer`; None = none."""
 
     @property
     def prior(self) -> HasPrior:
@@ -61,16 +61,15 @@ class SurrogateInputs:
 
 @dataclass(frozen=True)
 class SurrogateMethod:
-    """A surrogate that a search may ask for."""
+    """A surrogate with its requirements."""
 
     new: Callable[[SurrogateInputs], Surrogate[Any]]
     summary: str
     """Description in one line."""
     learner: str | None = None
-    """Default meta-learner that it rests on; None = it rests on none."""
+    """Default meta-learner of the surrogate; None = it uses none."""
     transfer: Callable[[RunTable, pd.DataFrame], Any] | None = None
-    """Learns from runs on other datasets, with the (datasets, qualities) meta-features of these; None = the
-    surrogate does not."""
+    """Learns from runs on other datasets and their (datasets, qualities) meta-features; None = not needed."""
 
 
 SURROGATES: Mapping[str, SurrogateMethod] = {
@@ -85,11 +84,11 @@ SURROGATES: Mapping[str, SurrogateMethod] = {
         learner="functional-pca",
     ),
 }
-"""Surrogates that are imported by default."""
+"""Surrogates imported by default."""
 
 
 def all_surrogates() -> dict[str, SurrogateMethod]:
-    """The surrogates that are imported by default and the published ones, by name."""
+    """The default and the published surrogates, by name."""
     return {**SURROGATES, **import_module("recommend.bo.published.surrogates").SURROGATES}
 
 

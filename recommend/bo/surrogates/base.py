@@ -2,7 +2,7 @@
 
 Notation
     n, t     candidates, trials
-    X        what a surrogate makes of n configurations; each surrogate has its own form
+    X        encoding of n configurations; each surrogate has its own form
     y        (t,) values of the trials, larger is better, on any scale
 """
 
@@ -22,7 +22,7 @@ E = TypeVar("E", bound=Rows)
 
 @dataclass(frozen=True)
 class Matrix(Rows):
-    """Encoded configurations that are one matrix."""
+    """Configurations encoded as one matrix."""
 
     numbers: Floats
     """(n, any)"""
@@ -31,19 +31,19 @@ class Matrix(Rows):
 class Surrogate(Protocol[E]):
     """A model of the values of configurations on one dataset.
 
-    Predictions are in the unit of `y`, or another that grows with it: how candidates compare does not depend
-    on the unit. `predict` of a surrogate that states no uncertainty has no standard deviation, and its mean
-    is the surrogate's own criterion.
+    Predictions are in the unit of `y`, or an increasing function of it: the order of candidates does not
+    depend on it. For a surrogate without uncertainty, `predict` has no standard deviation, and its mean is
+    the surrogate's own criterion.
     """
 
     acquisition: str
-    """The criterion that it was proposed with (`recommend.bo.acquisition`)."""
+    """Default acquisition function (`recommend.bo.acquisition`)."""
 
     def encode(self, configurations: Configurations) -> E:
-        """X of configurations, which is kept while they are candidates; row i depends on row i alone."""
+        """X of configurations, cached while they are candidates; row i depends only on row i."""
 
     def fit(self, X: E, y: Floats, random: np.random.Generator) -> None:
-        """Learn from the trials, one or more; forgets those before."""
+        """Learn from one or more trials, and forget earlier ones."""
 
     def predict(self, X: E) -> Prediction:
         """Predictions of candidates after `fit`; independent of the other candidates."""
@@ -51,19 +51,19 @@ class Surrogate(Protocol[E]):
 
 @runtime_checkable
 class Draws(Protocol):
-    """A surrogate that also knows how the values of configurations depend on one another."""
+    """A surrogate with the joint distribution of the values of configurations."""
 
     def draw(self, X: Any, random: np.random.Generator) -> Floats:
         """(n,) a draw from the joint distribution of the values after `fit`, in the unit of `predict`."""
 
 
 def centre_and_spread(y: Floats) -> tuple[float, float]:
-    """Mean and standard deviation of y, 1 where all are equal: what rounding leaves then is no spread."""
+    """Mean and standard deviation of y; 1 instead of a rounding error if all values are equal."""
     return float(y.mean()), float(y.std()) if np.ptp(y) > 0 else 1.0
 
 
 def one_hot(vectors: Floats, categories: np.ndarray) -> Floats:
-    """(n, any) vectors on the unit cube: a column for each choice, and -1 for a number that is not there.
+    """(n, any) vectors on the unit cube: a column for each choice, and -1 for a missing number.
 
     Args:
         categories: (p,) number of choices of each hyperparameter, 0 for a number.

@@ -1,16 +1,15 @@
 """The blend surrogate: a meta-learner's prior and models of the trials, weighted by evidence.
 
-Before a trial there is the meta-learner's Gaussian prior. It may be wrong about a dataset that is like none
-that it knows, so other explanations of the trials stand beside it: its mean, or none, with a process of the
-trials' own around it, on several length scales. Each explanation counts as much as it makes the trials
-likely, averaged over how wide it is, how noisy trials are, and the spread of the dataset's values
-(`metalearners.gp.posterior`). So the prior's weight follows from evidence, where the thesis's blended
-surrogate lets it fall with the number of trials.
+Before the first trial there is only the meta-learner's Gaussian prior. It may be wrong about a dataset unlike
+all known ones, so there are alternative explanations of the trials: the prior's mean, or a constant, plus a
+Gaussian process of the trials, on several length scales. Each explanation is weighted by its evidence,
+averaged over its width, the noise of trials, and the spread of the dataset's values
+(`metalearners.gp.posterior`). So the prior's weight follows from evidence, whereas in the thesis's blended
+surrogate it falls with the number of trials.
 
 Notation
-    X         the prior of n configurations: mean, variance, factor of the covariance, and points between
-              which the trials' own process measures distances, with the length scales that the meta-learner
-              learned
+    X         the prior of n configurations: mean, variance, factor of the covariance, and the points for the
+              distances of the process of the trials, with the length scales learned by the meta-learner
 """
 
 from __future__ import annotations
@@ -36,22 +35,22 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _STRETCHES = (0.5, 1.0, 2.0)  # half, as learned, twice
 _OTHERS = tuple(PosteriorExplanation(expects, stretch) for expects in (True, False) for stretch in _STRETCHES)
 EXPLANATIONS = (PosteriorExplanation(expects=True, stretch=None, odds=len(_OTHERS)), *_OTHERS)
-"""Explanations of the trials; before these, the meta-learner's prior is as likely as all others together."""
+"""Explanations of the trials; a priori, the meta-learner's prior is as likely as all others together."""
 EFFECT, DOUBT = -0.2, 0.4
-"""Mean and standard deviation of the effect of a decision that no known run makes, in standard scores; set by
-hand, as the next."""
+"""Mean and standard deviation of the effect of a preprocessing step absent from all known runs, in standard
+scores; set by hand, like the next."""
 DISTANCE = 0.7
-"""Distance between a configuration and one that makes one more such decision, in length scales."""
+"""Distance between a configuration and one with an additional step of this kind, in length scales."""
 
 
 def with_departures(prior: Prior, points: Floats, departures: Floats) -> Prior:
-    """`prior` where configurations make decisions that the meta-learner never saw, such as preprocessing.
+    """`prior` with the effects of steps unknown to the meta-learner, such as preprocessing.
 
-    Each decision has an effect of its own, which is the same whatever the rest of the configuration is.
+    Each step has its own effect, independent of the rest of the configuration.
 
     Args:
         points: (n, J) the points of the prior.
-        departures: (n, any) 1 where a configuration makes the decision, else 0.
+        departures: (n, any) 1 if a configuration has the step, else 0.
     """
     if not departures.shape[1]:
         return Prior(prior.mean, prior.factor, points, prior.variance)
@@ -64,7 +63,7 @@ def with_departures(prior: Prior, points: Floats, departures: Floats) -> Prior:
 
 
 class BlendSurrogate:
-    """A meta-learner's prior beside models of the trials alone."""
+    """A meta-learner's prior and models of the trials alone."""
 
     acquisition = "ei"
     explanations: ClassVar[Sequence[PosteriorExplanation]] = EXPLANATIONS
@@ -76,7 +75,7 @@ class BlendSurrogate:
 
     @cached_property
     def _threads(self) -> ThreadpoolController:
-        """Limits threads; found when it is needed, which takes milliseconds, since it can't be pickled."""
+        """Limits threads; made lazily, which takes milliseconds, since it can't be pickled."""
         from threadpoolctl import ThreadpoolController
 
         return ThreadpoolController()
@@ -86,14 +85,14 @@ class BlendSurrogate:
         points = prior.points
         if points is None:
             points = one_hot(configurations.vectors, configurations.categories)
-        # Candidates are many: single precision halves the time, and its error can't be seen here.
+        # There are many candidates: single precision halves the time, with a negligible error.
         departures = configurations.departures.astype(np.float64)
         return with_departures(prior, points, departures).astype(np.float32)
 
     def fit(self, X: Prior, y: Floats, random: np.random.Generator) -> None:  # noqa: ARG002 (nothing is random)
-        self._unknown = len(y) < 2  # which are never told from an unknown level
+        self._unknown = len(y) < 2  # too few to distinguish from an unknown level
         if not self._unknown:
-            with self._threads.limit(limits=1):  # the matrices are small: threads would wait for one another
+            with self._threads.limit(limits=1):  # for small matrices, threads would only wait for one another
                 targets = self._model.targets_of(y)
                 self._posterior = Posterior(X.astype(np.float64), targets, self.explanations, WIDTHS)
 
@@ -112,6 +111,6 @@ class BlendSurrogate:
 
 
 class LearnedSurrogate(BlendSurrogate):
-    """The meta-learner's posterior alone: probabilistic matrix factorization where the learner is `pmf`."""
+    """The meta-learner's posterior alone; with the learner `pmf`, probabilistic matrix factorization."""
 
     explanations = (LEARNED,)

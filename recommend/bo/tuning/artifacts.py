@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def record(tuned: SearchResult, warehouse: Warehouse) -> int:
-    """Write the trials to `warehouse` as runs; those that it has change nothing. Returns their number.
+    """Write the trials to `warehouse` as runs, and return their number; existing ones are not written again.
 
-    Those that a strategy fitted on a share of the rows are left out: most runs of a dataset say what its
-    usual number of rows is.
+    Trials on a share of the rows are left out, because the usual training size of a dataset is inferred from
+    most of its runs.
     """
     dataset, resampling = tuned.dataset, tuned.resampling
     seed = tuned.search.seed
@@ -47,7 +47,7 @@ def record(tuned: SearchResult, warehouse: Warehouse) -> int:
 def fitted(tuned: SearchResult) -> Pipeline | VotingClassifier:
     """The model, which predicts the dataset's own labels: a pipeline, or the average of several.
 
-    No step is a class or function of ours (`recommend.code.models`).
+    It contains none of our classes or functions (`recommend.code.models`).
 
     Raises:
         BadInput: nothing was fitted.
@@ -59,7 +59,7 @@ def fitted(tuned: SearchResult) -> Pipeline | VotingClassifier:
 
 
 def prepare_saving() -> None:
-    """Import skops in the background: that takes seconds, which a search has before it has a model.
+    """Import skops in the background, which takes seconds, while the search has no model yet.
 
     Raises:
         BadInput: the package skops is missing.
@@ -70,10 +70,10 @@ def prepare_saving() -> None:
 
 
 def save_model(pipeline: Pipeline | VotingClassifier, path: Path) -> list[str]:
-    """Write a fitted pipeline as a skops file, which runs no code when it is loaded.
+    """Write a fitted pipeline as a skops file, which can be loaded without running code.
 
     Returns:
-        The types that `skops.io.load(path, trusted=...)` asks to be told of.
+        The types for `skops.io.load(path, trusted=...)`.
 
     Raises:
         BadInput: the file can't be written.

@@ -1,4 +1,4 @@
-"""Expected times of the fits of a session: by the fits that it has timed, else by runs on other datasets."""
+"""Expected times of a session's fits: from its own timed fits, else from runs on other datasets."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from warehouse.vocabulary.configuration import Configuration
 
 STARTING = 0.1
-"""Seconds that it takes to begin and end a process."""
+"""Seconds for starting and ending a process."""
 STOPPED = 4.0
-"""Times as long as its limit that a fit is expected to take which was stopped by it."""
+"""Expected time of a stopped fit, as a multiple of its limit."""
 TIMED = 0.2
-"""Expected seconds from which on a fit tells how fast this machine is."""
+"""Least expected seconds of a fit used for measuring the speed of this machine."""
 PACES = (0.1, 20.0)
-"""Least and largest factor between times that were taken and expected."""
+"""Least and largest ratio of actual to expected times."""
 
 
 @dataclass
 class ExpectedSeconds:
-    """Expected times of fits on numbers of rows, which become better as fits are timed."""
+    """Expected times of fits by number of rows, which improve as fits are timed."""
 
     known: Callable[[Configuration, int], float]
     """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
@@ -30,15 +30,15 @@ class ExpectedSeconds:
     all_rows: int
     fewest_rows: int
     _paces: list[float] = field(default_factory=list, init=False)
-    """Times that fits and trials took, as multiples of those expected."""
+    """Ratios of actual to expected times of fits and trials."""
     _timed: dict[Configuration, tuple[int, float]] = field(default_factory=dict, init=False)
-    """Configuration -> rows of a fit, and the seconds that it took."""
+    """Configuration -> rows and seconds of a fit."""
 
     def of_fit(self, one: Configuration, rows: int) -> float:
-        """Expected seconds of one fit: by what another one of it took, else by other datasets; NaN = unknown.
+        """Expected seconds of one fit, from another fit of it or from other datasets; NaN = unknown.
 
-        How the time grows with the rows is known from other datasets, else it is in proportion. (A boosted
-        ensemble on 16 times the rows takes 2 to 6 times as long.)
+        The growth of the time with the rows is known from other datasets, or else assumed to be proportional.
+        (A boosted ensemble on 16 times the rows takes 2 to 6 times as long.)
         """
         expected = self.known(one, rows)
         if one not in self._timed:
@@ -48,21 +48,21 @@ class ExpectedSeconds:
         return took * (expected / before if before > 0 else rows / fitted_on)
 
     def of_fits(self, several: Iterable[Configuration], rows: int | None = None) -> float:
-        """Expected seconds of fits of these in processes of their own; what is unknown counts nothing.
+        """Expected total seconds of fits of these, each in its own process; unknown ones count as 0.
 
         Args:
-            rows: that each is fitted on; None = all.
+            rows: of each fit; None = all.
         """
         seconds = [self.of_fit(one, self.all_rows if rows is None else rows) for one in several]
         return sum(one + STARTING for one in seconds if not math.isnan(one))
 
     def rows_within(self, seconds: float, one: Configuration, most: int | None = None) -> int | None:
-        """All rows, or the half of them, a quarter, ..., on which a fit is expected to take these seconds.
+        """Number of rows (all, a half, a quarter, ...) for which a fit is expected to take these seconds.
 
-        None where even the fewest take longer.
+        None if even the fewest rows take longer.
 
         Args:
-            most: rows of the fit at most, as many as the fewest or more; None = all.
+            most: upper limit of the rows, not below the fewest; None = all.
         """
         rows, most = self.all_rows, self.all_rows if most is None else most
         while rows > most or self.of_fits([one], rows) > seconds:
@@ -72,20 +72,20 @@ class ExpectedSeconds:
         return rows
 
     def note_pace(self, one: Configuration, rows: int, seconds: float, fits: float = 1.0) -> None:
-        """Learn this machine's speed from the seconds of fits on these rows, their process included."""
+        """Learn this machine's speed from the seconds of fits on these rows, including their process."""
         expected = self.known(one, rows) * fits
         if expected > TIMED:
             self._paces.append(float(np.clip((seconds - STARTING) / expected, *PACES)))
 
     def note_fit(self, one: Configuration, rows: int, seconds: float) -> None:
-        """Take a fit into account that took these seconds, its process included."""
+        """Note the seconds of a fit, including its process."""
         self._timed[one] = rows, max(seconds - STARTING, 0.0)
 
     def note_stopped(self, one: Configuration, rows: int, limit: float) -> None:
-        """Take a fit into account that was stopped after `limit` seconds."""
+        """Note that a fit was stopped after `limit` seconds."""
         self._timed[one] = rows, STOPPED * limit
 
     def note_fit_of_trial(self, one: Configuration, rows: int, seconds: float) -> None:
-        """Take the seconds of one of a trial's fits into account, if none on as many rows is known."""
+        """Note the seconds of one of a trial's fits, unless a fit on at least as many rows is known."""
         if rows > self._timed.get(one, (0, 0.0))[0]:
             self._timed[one] = rows, seconds

@@ -1,4 +1,4 @@
-"""Fits of a search's configurations, and the model that they make."""
+"""Fits of a search's configurations, and their model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
 
 Fit = Callable[[Configuration, Positions | None], Any]
-"""Fits a configuration on rows with these positions, None = all. It travels to another process, which imports
-its module for each fit, and its result comes back."""
+"""Fits a configuration on rows with these positions, None = all. It is sent to another process, which imports
+its module for each fit and returns the result."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Fitted:
 
     pipeline: Any
     rows: int
-    """Number of rows that it was fitted on."""
+    """Number of training rows."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Model:
     pipelines: Mapping[Configuration, Any]
     """The fitted pipeline of each."""
     rows: Mapping[Configuration, int]
-    """Number of rows that each was fitted on."""
+    """Number of training rows of each."""
 
     def __repr__(self) -> str:
         members = ", ".join(f"{weight:.2f} {one.algorithm}" for one, weight in self.weights.items())
@@ -40,7 +40,7 @@ class Model:
 
 
 def model_of(weights: Mapping[Configuration, float], fitted: Mapping[Configuration, Fitted]) -> Model | None:
-    """The average of those configurations that were fitted; None where none was."""
+    """The average of the fitted configurations; None if there are none."""
     known = {one: weight for one, weight in weights.items() if one in fitted}
     if not known:
         return None

@@ -1,26 +1,25 @@
 """History of a search: its trials, written to disk before and after each.
 
-A folder holds `history.jsonl`: first the settings of the search, then a record when a trial begins and one
-when it ends. A search that was killed goes on from it: trials with an outcome are told to the optimizer
-again, those without are run again, and what comes next follows from (seed, number). `probabilities` holds
-each trial's predictions of the rows that ensembles are chosen on; a search can do without them. Lines and
-predictions that don't have their checksums are left out, with a warning: a trial that was begun there is
-gone, one that ended there is run again.
+A folder contains `history.jsonl`: first the settings of the search, then a record when a trial begins and one
+when it ends. A killed search is resumed from it: the optimizer is told the outcomes again, trials without an
+outcome are repeated, and later ones are determined by (seed, number). `probabilities` contains each trial's
+predictions for ensemble selection; a search can do without them. Lines and predictions with a wrong checksum
+are ignored with a warning: a damaged beginning loses the trial, a damaged end repeats it.
 
 A search holds `.lock` as long as it runs, and a second search on the same folder is refused.
 
-Records are JSON objects, one a line, told apart by their first key:
+Records are JSON objects, one per line, distinguished by their first key:
 
-    format    name and version of the format; `search` has the settings, which those of the next search must
-              equal
+    format    name and version of the format; `search` has the settings, which must equal those of a resumed
+              search
     resampling  `folds` and `train_rows` of the trials
     begun     number of the trial; `flow`, `hyperparameters`, `origin` (start, anchor, random or model), and
-              `share` of the training rows where that is not all of them
+              `share` of the training rows if it is not all of them
     ended     number of the trial; `repetition` (0 for the first), `outcome` (success, timeout, memout or
               crash), `message`, `seconds`, `result` with its values by measure, and `predictions`, the
-              checksum of the file with its predictions, null where it has none
-    stopped   number of a trial that the search ended without an outcome; `why` (interrupted, or time: that of
-              the search was up)
+              checksum of the file with its predictions or null
+    stopped   number of a trial that the search ended without an outcome; `why` (interrupted, or time: the
+              search ran out of time)
 
 Other records and keys are ignored.
 """
@@ -51,7 +50,7 @@ from warehouse.vocabulary.configuration import Configuration
 FORMAT = "headstart-history/2"
 
 Why = Literal["interrupted", "time"]
-"""Reasons why a search ends a trial itself: an interrupt, or the end of its time."""
+"""Reasons for which a search ends a trial itself: an interrupt, or the end of its time."""
 
 _STOPPED: Mapping[Why, str] = {
     "interrupted": "ended by us when interrupted",
@@ -62,25 +61,25 @@ logger = logging.getLogger(__name__)
 
 
 class TrialHistory:
-    """The trials so far, in the order of their numbers. Used as a context, by one search at a time.
+    """The trials so far, in the order of their numbers. A context manager, for one search at a time.
 
-    Numbers have gaps where a damaged history has lost trials.
+    Numbers have gaps if a damaged history has lost trials.
     """
 
     def __init__(self, folder: Path | None, search: Mapping[str, Any]) -> None:
-        """Go on with the history in `folder`, or begin one.
+        """Open the history in `folder`, or begin one.
 
         Args:
-            folder: None = the history is kept in memory alone.
+            folder: None = keep the history in memory only.
             search: settings of the search as JSON values; a history belongs to one search.
         """
         self.folder = folder
         self.trials: list[Trial] = []
         self.resampling: dict[str, int | None] | None = None
-        """`folds` and `train_rows` of the trials, which a history keeps to whatever time it goes on with;
-        None before they are settled."""
+        """`folds` and `train_rows` of the trials, fixed for the history, even if the time limit changes; None
+        before they are settled."""
         self._left: list[Trial] = []
-        """Trials without an outcome that an earlier process began, and this one has not."""
+        """Trials without an outcome from earlier processes, not yet repeated by this one."""
         self._search = json.loads(json.dumps(dict(search)))
         self._files = None if folder is None else _Files(folder)
 
@@ -88,7 +87,7 @@ class TrialHistory:
         """Lock and read the history.
 
         Raises:
-            BadInput: the folder holds the history of another search, or another process is searching on it.
+            BadInput: the folder has the history of another search, or another process is using it.
             Unwritable: the folder can't be written.
         """
         if self._files is not None:
@@ -117,16 +116,16 @@ class TrialHistory:
         Raises:
             ValueError: there is none.
         """
-        for trial in reversed(self.trials):  # mostly one of the last
+        for trial in reversed(self.trials):  # usually among the last
             if trial.number == number:
                 return trial
         raise ValueError(f"there is no trial {number}")
 
     def settle(self, resampling: Mapping[str, int | None]) -> None:
-        """Remember the resampling of the trials, before the first of them.
+        """Record the resampling of the trials, before the first of them.
 
         Raises:
-            UnreadableInput: there are trials, whose resampling is lost.
+            UnreadableInput: there are trials whose resampling is lost.
         """
         if self.trials:
             raise UnreadableInput(
@@ -136,7 +135,7 @@ class TrialHistory:
         self._write({"resampling": dict(resampling)})
 
     def begin(self, trial: Trial) -> None:
-        """Remember a trial, the next one, before it is run."""
+        """Record the next trial before it is run."""
         record = {
             "begun": trial.number,
             "flow": trial.configuration.algorithm,
@@ -146,9 +145,9 @@ class TrialHistory:
         self._write(record if trial.share == ALL_ROWS else {**record, "share": trial.share})
 
     def end(self, number: int, evaluation: Evaluation) -> None:
-        """Remember the outcome of a trial's next repetition, and its predictions.
+        """Record the outcome of a trial's next repetition, and its predictions.
 
-        A repetition after the first that failed is not kept: the trial counts as it was.
+        A failed repetition after the first is not recorded, and leaves the trial unchanged.
         """
         trial = self.trial(number)
         repetition = len(trial.evaluations)
@@ -161,31 +160,31 @@ class TrialHistory:
         trial.evaluations.append(evaluation)
 
     def stop(self, number: int, why: Why) -> None:
-        """Remember that the search ended a trial without an outcome.
+        """Record that the search ended a trial without an outcome.
 
-        This says nothing about the configuration, and the next search runs the trial again.
+        This says nothing about the configuration, and a resumed search repeats the trial.
         """
         self._write({"stopped": number, "why": why})
 
     def take(self, may: Callable[[Trial], bool] = lambda _: True) -> Trial | None:
-        """Take the first trial that an earlier process left without an outcome, to run it again.
+        """Take the first trial that an earlier process left without an outcome, to repeat it.
 
         Args:
             may: whether a trial may be run now.
 
         Returns:
-            None where none is left that may be run.
+            None if there is none that may be run.
         """
         trial = next(filter(may, self._left), None)
         if trial is None:
             return None
         self._left.remove(trial)
-        logger.info("trial %d again: it was begun, but has no outcome", trial.number)
+        logger.info("repeating trial %d, which has no outcome", trial.number)
         trial.stopped = None
         return trial
 
     def unfinished(self) -> dict[int, str]:
-        """Number of a trial without an outcome -> why it has none."""
+        """Number of a trial without an outcome -> the reason."""
         return {
             trial.number: trial.stopped or "its search was killed"
             for trial in self.trials
@@ -207,7 +206,7 @@ class TrialHistory:
             return
         self._check(records[0])
         for record in records[1:]:
-            # A record that is damaged says nothing: the trial counts as not begun, or as under way.
+            # A damaged record is ignored: the trial counts as not begun, or as running.
             with suppress(KeyError, TypeError, ValueError):
                 self._apply(record)
         self._left = [trial for trial in self.trials if not trial.evaluations]
@@ -239,7 +238,7 @@ class TrialHistory:
             self.trial(record["stopped"]).stopped = _STOPPED[record["why"]]
         elif "ended" in record and self._files is not None:
             trial, evaluation = self.trial(record["ended"]), Evaluation.from_record(record)
-            if len(trial.evaluations) == record["repetition"]:  # what was run twice counts once
+            if len(trial.evaluations) == record["repetition"]:  # repeated runs count once
                 kept, checksum = None, record.get("predictions", UNKNOWN)
                 if checksum is not None:
                     kept = self._files.predictions.read(_name(trial.number, record["repetition"]), checksum)
@@ -256,10 +255,10 @@ class _Files:
         self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
 
     def lock(self) -> None:
-        """Make the folder, and keep others out of it.
+        """Make the folder, and lock it.
 
         Raises:
-            BadOption: another process is searching on it.
+            BadOption: another process is using it.
             Unwritable: it can't be written.
         """
         try:
@@ -275,7 +274,7 @@ class _Files:
             raise Unwritable(f"{self.folder} can't be written: {reason}") from error
 
     def release(self) -> None:
-        """Let others in."""
+        """Unlock the folder."""
         self._lock.release()
 
 

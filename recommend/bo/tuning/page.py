@@ -22,15 +22,15 @@ from recommend.reporting.page import data_options, script_or_reason
 from recommend.reporting.sentences import flow_title
 
 WIDTH, HEIGHT = 360, 220
-"""Units of a chart, which are pixels on a phone."""
+"""Size of a chart, in pixels on a phone."""
 MOST_IN_NOTEBOOK = 10
-"""Trials that a notebook shows."""
+"""Most trials shown in a notebook."""
 LEAST_TRIALS = 4
-"""Trials of an algorithm below which its hyperparameters are not drawn."""
+"""Least trials of an algorithm for plots of its hyperparameters."""
 GOOD = 0.25
-"""Share of an algorithm's trials that are drawn as the good ones."""
+"""Share of an algorithm's trials highlighted as good."""
 FAR = 3
-"""Multiple of the distance from the best trial to the median; a trial beyond it that is worse than the first
+"""Multiple of the distance from the best trial to the median; a trial farther away and worse than the first
 is not drawn."""
 
 
@@ -53,9 +53,9 @@ class Curve:
     values: Axis
     points: list[Point]
     best: str
-    """Corners of the line, as SVG has them."""
+    """Points of the line, in SVG's notation."""
     too_bad: int
-    """Trials that are far worse than the others, and not drawn."""
+    """Number of trials not drawn because they are far worse than the others."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def tuning_page(
     """The search as one HTML file.
 
     Args:
-        is_over: whether the search has ended, or goes on and the page is written again.
-        importance: which columns matter; None = nothing is said of it.
+        is_over: whether the search has ended; otherwise the page will be written again.
+        importance: of the columns; None = left out.
     """
     evaluations = [trial.evaluation for trial in tuned.trials if trial.evaluation is not None]
     script = script_or_reason(tuned.code) if is_over else {}
@@ -104,7 +104,7 @@ def tuning_page(
 
 
 def leaderboard_fragment(tuned: SearchResult) -> str:
-    """The model and the best trials as HTML for a notebook, with a style that concerns nothing else there."""
+    """The model and the best trials as HTML for a notebook, with a style limited to this output."""
     shown = _leaderboard(tuned)
     left = MOST_IN_NOTEBOOK - len(shown["first"])
     return render("fragment.html", part="leaderboard.html", **shown | {"rest": shown["rest"][: max(left, 0)]})
@@ -114,10 +114,10 @@ def importance_for(tuned: SearchResult, seconds: float) -> ColumnImportance | No
     """Importance of the columns to the heaviest member of the model, or to the best trial without a model.
 
     Args:
-        seconds: time that it may take.
+        seconds: time limit.
 
     Returns:
-        None where no trial succeeded and there is no model.
+        None if no trial succeeded and there is no model.
     """
     members = [] if tuned.model is None else [*tuned.model.weights]
     configuration = next(iter([*members, *(trial.configuration for trial in tuned.leaderboard[:1])]), None)
@@ -141,7 +141,7 @@ def importance_for(tuned: SearchResult, seconds: float) -> ColumnImportance | No
 
 
 def _leaderboard(tuned: SearchResult) -> dict[str, Any]:
-    """What the template of the leaderboard is filled with."""
+    """Values for the template of the leaderboard."""
     best = tuned.leaderboard
     shown, succeeded = ({trial.number for trial in several} for several in (tuned.leaders, best))
     return {
@@ -158,7 +158,7 @@ def _leaderboard(tuned: SearchResult) -> dict[str, Any]:
 
 
 def curve_of(tuned: SearchResult) -> Curve | None:
-    """The curve of the search; None where no trial has a value."""
+    """The curve of the search; None if no trial has a value."""
     found = _valued(tuned, [trial for trial in tuned.trials if trial.counts])
     if not found:
         return None
@@ -205,7 +205,7 @@ def algorithms_of(tuned: SearchResult) -> list[AlgorithmTrials]:
 
 
 def _valued(tuned: SearchResult, trials: Sequence[Trial]) -> list[tuple[Trial, float]]:
-    """The trials that have a value, with it."""
+    """The trials with a value, and their values."""
     return [(trial, value) for trial in trials if (value := trial.value(tuned.measure)) is not None]
 
 
@@ -217,7 +217,7 @@ def _good(tuned: SearchResult, valued: Sequence[tuple[Trial, float]]) -> set[int
 
 
 def _varied(trials: Sequence[Trial]) -> list[str]:
-    """Hyperparameters that do not have one value in all trials."""
+    """Hyperparameters with several values in the trials."""
     names = dict.fromkeys(name for trial in trials for name in trial.configuration.values)
     return [
         name for name in names if len({repr(trial.configuration.values.get(name)) for trial in trials}) > 1

@@ -1,4 +1,4 @@
-"""Predictions of trials, as files beside the history of a search."""
+"""Predictions of trials, stored as files next to the history of a search."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from warehouse.support.errors import raise_refusal
 from warehouse.support.files import crc32, make_folder, write_bytes
 
 UNKNOWN = "unknown"
-"""Checksum of predictions that an older Headstart kept, if it kept any."""
+"""Placeholder for the missing checksum of predictions stored by an older version."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class KeptPredictions:
-    """(rows, k) arrays of 32-bit numbers as .npy files, in a folder that is made when the first is kept."""
+    """(rows, k) arrays of 32-bit numbers as .npy files, in a folder created for the first one."""
 
     folder: Path
 
     def clean(self) -> None:
-        """Remove the unfinished files of a process that was killed while it wrote."""
+        """Remove incomplete files of a process killed while writing."""
         for unfinished in self.folder.glob(".*"):
             unfinished.unlink()
 
     def keep(self, name: str, predictions: Floats | None) -> str | None:
-        """Write one, if there is one; it is on disk when this returns.
+        """Write predictions, if there are any; they are on disk when this returns.
 
         Returns:
-            The file's checksum; None where there is none.
+            The file's checksum; None if there is none.
 
         Raises:
             Unwritable: it can't be written.
@@ -54,7 +54,7 @@ class KeptPredictions:
             checksum: of their file, or `UNKNOWN`.
 
         Raises:
-            SystemRefusal: the system does not let us read them.
+            SystemRefusal: the system refuses to read them.
         """
         path = self._path(name)
         if checksum == UNKNOWN and not path.exists():
@@ -62,9 +62,9 @@ class KeptPredictions:
         found = None
         try:
             if checksum in (UNKNOWN, crc32(path.read_bytes())):
-                # Mapped, since an array that says it is larger than its file is refused then.
+                # Memory-mapped, which refuses an array declared larger than its file.
                 found = np.array(np.load(path, mmap_mode="r", allow_pickle=False))
-        except Exception as error:  # noqa: BLE001 (whatever NumPy makes of a damaged file)
+        except Exception as error:  # noqa: BLE001 (NumPy raises anything for a damaged file)
             raise_refusal(error)
         if found is None:
             logger.warning("%s is lost or damaged, and left out", path)

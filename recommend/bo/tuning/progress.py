@@ -32,7 +32,7 @@ class Progress:
     """The best value so far and its algorithm, in words."""
 
     def line(self) -> str:
-        """A line about a search that goes on."""
+        """A line about a running search."""
         parts = [f"trial {self.done}" + ("" if self.of is None else f" of {self.of}")]
         if self.failed:
             parts.append(f"{self.failed} failed")
@@ -63,7 +63,7 @@ def progress_of(session: Session) -> Progress:
 
 
 def remarks_on(session: Session) -> list[str]:
-    """What the strategy chose, what there was no time for, and what failed, in sentences."""
+    """Sentences about the strategy's choices, anything skipped for lack of time, and failures."""
     said = [*_choices(session)]
     model, fits = session.model, session.fits
     ended = session.failure or ("the search was interrupted" if session.interrupted else "the time was up")
@@ -85,18 +85,18 @@ def remarks_on(session: Session) -> list[str]:
     missing = [one for one in session.selection.weights if one not in model.weights]
     left_out = len(missing) + session.selection.left_out
     if left_out:
-        said.append(f"{counted(left_out, 'members')} of the model had no time to be fitted.")
+        said.append(f"{counted(left_out, 'members')} of the model could not be fitted in time.")
     fewer = [rows for rows in model.rows.values() if rows < fits.times.all_rows]
     if fewer:
         said.append(
-            f"{counted(len(fewer), 'members')} of the model had no time for all {fits.times.all_rows:,}"
-            f" rows: fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
+            f"{counted(len(fewer), 'members')} of the model could not be fitted in time on all"
+            f" {fits.times.all_rows:,} rows: fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
         )
     return said
 
 
 def _choices(session: Session) -> Iterator[str]:
-    """A sentence about how many trials a strategy other than the default has chosen."""
+    """A sentence about the number of trials chosen by a strategy other than the default."""
     name = session.search.strategy
     origins = [trial.origin for trial in session.history.trials if trial.evaluations]
     if name == DEFAULT_STRATEGY or get_strategy(name).shares or not origins:

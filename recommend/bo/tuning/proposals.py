@@ -21,36 +21,36 @@ class Proposed:
     configuration: Configuration
     origin: Origin
     share: float = ALL_ROWS
-    """Share of the training rows of each split that it is to be fitted on."""
+    """Share of the training rows of each split."""
 
 
 class Proposer(Protocol):
-    """Says what to try next."""
+    """Proposes the next trials."""
 
     def propose(self, trials: Sequence[Trial]) -> Proposed | None:
-        """A configuration that was not proposed before; None where there is none.
+        """A configuration not proposed before; None if there is none.
 
         Args:
-            trials: of the search so far, those that run included.
+            trials: of the search so far, including running ones.
         """
 
 
 @dataclass
 class OptimizerProposer:
-    """Proposes what an optimizer asks for, and tells it each trial with the value of its first evaluation.
+    """Proposes an optimizer's configurations, and tells it the value of each trial's first evaluation.
 
-    A proposal of which no trial was made, such as one that takes too long, counts as failed.
+    A proposal that does not become a trial, such as one that takes too long, counts as failed.
     """
 
     new_optimizer: Callable[[], tuple[AskTell, SpaceCandidates]]
-    """Called when the first proposal is wanted, since that takes seconds."""
+    """Called for the first proposal, since it takes seconds."""
     measure: str
-    """The measure that is learned (`RankingTask.measure`)."""
+    """The learned measure (`RankingTask.measure`)."""
     _numbers: dict[int, int] = field(default_factory=dict, init=False)
     """Number of a trial -> number of its proposal."""
     _told: set[int] = field(default_factory=set, init=False)
     _waiting: dict[Configuration, int] = field(default_factory=dict, init=False)
-    """Configuration that was proposed last -> number of the proposal, until it is known as a trial."""
+    """Last proposed configuration -> number of the proposal, until it becomes a trial."""
     _asked: int = field(default=0, init=False)
 
     @cached_property
@@ -72,7 +72,7 @@ class OptimizerProposer:
         return Proposed(configuration, proposal.origin, proposal.share)
 
     def _catch_up(self, trial: Trial) -> None:
-        """Tell the optimizer of a trial, if it has not been told, and of its outcome."""
+        """Tell the optimizer about a trial and its outcome, unless it knows."""
         optimizer, candidates = self._optimizer
         if trial.number not in self._numbers:
             number = self._waiting.pop(trial.configuration, None)

@@ -71,7 +71,7 @@ def document(tuned: SearchResult) -> dict[str, Any]:
 
 
 def table(tuned: SearchResult) -> str:
-    """The outcome as a person reads it."""
+    """The outcome as text."""
     dataset = tuned.dataset
     counts = Counter(str(trial.evaluation.outcome) for trial in tuned.trials if trial.evaluation is not None)
     outcomes = ", ".join(f"{number} {name}" for name, number in counts.most_common())
@@ -88,9 +88,7 @@ def table(tuned: SearchResult) -> str:
     ]
     if tuned.best is not None:
         lines += ["", *_leaderboard(tuned), ""]
-        lines.append(
-            f"{measure_title(tuned.measure)}: by {tuned.procedure}, the mean where a trial has several."
-        )
+        lines.append(f"{measure_title(tuned.measure)}: by {tuned.procedure}, averaged over repetitions.")
     return "\n".join([*lines, *_model(tuned), *tuned.remarks])
 
 
@@ -118,7 +116,7 @@ def _weight(tuned: SearchResult, trial: Trial) -> str:
 
 
 def _model(tuned: SearchResult) -> list[str]:
-    """What the model is, and what to expect of it."""
+    """The model and its expected value."""
     if tuned.model is None:
         return ["There is no model."]
     titles = Counter(FLOWS[one.algorithm].title for one in tuned.weights)
@@ -138,7 +136,7 @@ def _model(tuned: SearchResult) -> list[str]:
 
 
 def _shares(tuned: SearchResult) -> list[str]:
-    """A line about trials on a share of the rows to fit on; none where there are none."""
+    """A line about trials on a share of the training rows, if there are any."""
     counts = Counter(min(trial.share, ALL_ROWS) for trial in tuned.trials)
     parts = [f"{counts[share]} on {share:.0%}" for share in sorted(counts) if share < ALL_ROWS]
     on_all = f"{counts[ALL_ROWS]} on all"

@@ -20,26 +20,26 @@ from recommend.ranking.fit_cost import PREDICTING
 from warehouse.support.arrays import Positions
 
 TRIALS = 20
-"""Usual trials that a search's time should suffice for; a heuristic, as the numbers below."""
+"""Number of typical trials that should fit into a search's time; a heuristic, like the numbers below."""
 FEW_ROWS = 1000
 """Rows below which scores are noisy, so that trials have more folds."""
 FOLDS = (5, 3, 1)
-"""Folds that a trial may have, the preferred number first."""
+"""Possible numbers of folds of a trial, the preferred one first."""
 FOLDS_OF_FEW = (10, 5, 3, 1)
 UNLIMITED = {True: 5, False: 3}
-"""Whether rows are few -> folds where the search has no time limit."""
+"""Whether rows are few -> folds if the search has no time limit."""
 LEAST_ROWS = 500
-"""Rows that a fit has at least, where the dataset has them."""
+"""Least rows of a fit, if the dataset has them."""
 
 
 def choose_resampling(
     dataset: Dataset, folds: int | None, fit_seconds: Callable[[int], float], seconds: float | None
 ) -> Resampling:
-    """The resampling of the trials.
+    """Choose the resampling of the trials.
 
     Args:
-        folds: as the user wants them; None = chosen here.
-        fit_seconds: number of rows -> expected seconds of one usual fit on them; NaN = unknown.
+        folds: given by the user; None = chosen here.
+        fit_seconds: number of rows -> expected seconds of one typical fit; NaN = unknown.
         seconds: of the search; None = no limit.
 
     Raises:
@@ -71,19 +71,19 @@ def fits_of_trial(resampling: Resampling) -> float:
 
 
 def least_rows(dataset: Dataset) -> int:
-    """Rows that a fit has at least: all where there are few."""
+    """Least rows of a fit: all if there are few."""
     strata = strata_of(dataset.target)
     return min(max(LEAST_ROWS, 2 * (int(strata.max()) + 1)), len(strata))
 
 
 def rows_to_fit_on(dataset: Dataset, rows: int, seed: int) -> Positions | None:
-    """Positions of as many rows, of which each stratum has its share and two rows at least; None = all."""
+    """Positions of a stratified sample of `rows` rows, at least two per stratum; None = all."""
     strata = strata_of(dataset.target)
     return None if rows >= len(strata) else stratified_sample(strata, rows, seed)
 
 
 def _feasible(dataset: Dataset, folds: int) -> int:
-    """The largest number of folds, at most `folds`, that the dataset can be split into."""
+    """The largest feasible number of folds for the dataset, at most `folds`."""
     if dataset.split is not None:
         return feasible_folds(dataset, Resampling(folds, by=dataset.split.kind))
     strata = strata_of(dataset.target)
@@ -107,8 +107,8 @@ class Splits:
         """Splits of a repetition, from 0; each has other folds.
 
         Args:
-            share: rows to fit on as a share of the resampling's, of which each stratum keeps its share, and
-                two rows at least. The rows to test on stay the same.
+            share: share of the training rows, a stratified sample with at least two rows per stratum. The
+                test rows stay the same.
         """
         if (repetition, share) not in self._known:
             resampling = self.resampling
@@ -118,7 +118,7 @@ class Splits:
                 least = 2 * (int(strata.max()) + 1)
                 resampling = replace(resampling, train_rows=max(round(share * rows), least))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of classes with fewer rows than there are folds
+                warnings.simplefilter("ignore")  # about classes with fewer rows than folds
                 splits = splits_of_dataset(self._dataset, resampling, self._seed, repetition)
             self._known[repetition, share] = splits
         return self._known[repetition, share]

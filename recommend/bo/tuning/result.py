@@ -1,4 +1,4 @@
-"""Results of a search: its trials, what its model consists of, and the fitted model."""
+"""Results of a search: its trials, the members of its model, and the fitted model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import measure_title
 
 SHOWN = 5
-"""Best trials that reports begin with."""
+"""Number of best trials at the head of reports."""
 _SHOWN, _LONGEST = 3, 60  # members, and characters of a name, in a `repr`
 
 
@@ -41,30 +41,30 @@ class SearchResult:
     weights: Mapping[Configuration, float]
     """Configuration -> its weight in the model, with sum 1, the largest first; empty without a model."""
     value: float | None
-    """Value of the measure that the model is expected to have on new rows: estimated on rows that its
-    selection has not seen; None where it is unknown, as where a member of the selection has no fit."""
+    """Expected value of the measure on new rows, estimated on rows not used by the selection; None if
+    unknown, for example if a selected member is not fitted."""
     model: Model | None
-    """The configurations of `weights`, fitted; None where none was fitted or wanted."""
+    """The fitted configurations of `weights`; None if none was fitted or requested."""
     seconds: float
     """Wall-clock time of the search."""
     folder: Path | None
-    """Folder of the history; None = it was kept in memory."""
+    """Folder of the history; None = in memory."""
     interrupted: bool
     remarks: Sequence[str] = ()
-    """What the time did not suffice for, and what failed, in sentences."""
+    """Sentences about anything skipped for lack of time, and about failures."""
     origins: RunOrigins | None = None
-    """The runs on other datasets that it learned from; None = none, or it is not asked."""
+    """The training runs on other datasets; None = none, or not determined."""
     unfinished: Mapping[int, str] = field(default_factory=dict)
-    """Number of a trial without an outcome -> why it has none, in words."""
+    """Number of a trial without an outcome -> the reason, in words."""
 
     def _repr_html_(self) -> str:
-        """The model and the best trials as a notebook shows them."""
+        """The model and the best trials as HTML for notebooks."""
         from recommend.bo.tuning.page import leaderboard_fragment
 
         return leaderboard_fragment(self)
 
     def __repr__(self) -> str:
-        """The model with its expected value, and what to look at next."""
+        """The model with its expected value, and attributes to look at next."""
         value = "unknown" if self.value is None else target_words(self.dataset).measured(self.value)
         trials = f"{counted(len(self.trials), 'trials')} in {duration(self.seconds)}"
         members = [f"  {weight:.2f} {get_flow(one.algorithm).title}" for one, weight in self.weights.items()]
@@ -72,7 +72,7 @@ class SearchResult:
         return "\n".join(
             [
                 f"SearchResult for {self.dataset.name[:_LONGEST]}: {trials}; "
-                f"{measure_title(self.measure)} to expect on new rows: {value}",
+                f"expected {measure_title(self.measure)} on new rows: {value}",
                 *members[:_SHOWN],
                 *([f"  ... and {counted(more, 'members')} more"] if more > 0 else []),
                 "Next: .leaderboard, .weights, .model, .remarks, .code()",
@@ -93,12 +93,12 @@ class SearchResult:
 
     @property
     def leaderboard(self) -> list[Trial]:
-        """The trials on all rows that succeeded, the best first."""
+        """The successful trials on all rows, the best first."""
         return ranked(self.trials, self.measure)
 
     @property
     def leaders(self) -> list[Trial]:
-        """The trials that reports begin with: the best ones, and the others of the model."""
+        """The trials at the head of reports: the best ones, and other members of the model."""
         best = self.leaderboard
         return [*best[:SHOWN], *(trial for trial in best[SHOWN:] if trial.configuration in self.weights)]
 
@@ -111,7 +111,7 @@ class SearchResult:
         """Python source that cross-validates, fits, saves and predicts with the model (`recommend.code`).
 
         Raises:
-            BadInput: there is no model, or pandas alone can't read the dataset as it was read here.
+            BadInput: there is no model, or pandas alone can't reproduce the dataset.
         """
         from recommend.code import Origin, script
 
@@ -132,7 +132,7 @@ class SearchResult:
 
     @property
     def failure(self) -> str | None:
-        """Why all trials failed, the most frequent reason; None where one succeeded, or none has ended."""
+        """The most frequent reason if all trials failed; None if one succeeded or none has ended."""
         return common_failure(trial.evaluation for trial in self.trials if trial.evaluation is not None)
 
 

@@ -1,4 +1,4 @@
-"""Running a search's fits and trials side by side, each in a limited process of its own."""
+"""Parallel runs of a search's fits and trials, each in its own limited process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recommend.bo.tuning.settings import Search
 from warehouse.vocabulary.configuration import Configuration
 
 NOTICED = 0.2
-"""Seconds after which the session notices that it is to end, while something runs."""
+"""Longest wait in seconds, after which the session checks whether it should end."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Task:
     kind: Literal["fit", "trial", "repetition"]
     configuration: Configuration
     limit: float
-    """Seconds that it may take."""
+    """Time limit in seconds."""
     number: int = -1
     """Number of the trial; -1 for a fit."""
     rows: int = 0
@@ -35,15 +35,16 @@ class Task:
 
 
 class Runner:
-    """Runs each task in a process of its own. Used as a context, at whose end what still runs is ended."""
+    """Runs each task in its own process. A context manager, which ends running tasks on exit."""
 
     def __init__(
         self, dataset: Dataset, search: Search, fit: Fit | None, jobs: int, executor: Executor | None
     ) -> None:
-        """
+        """A runner without tasks.
+
         Args:
             fit: fits a configuration; None = there are no fits.
-            jobs: tasks at the same time.
+            jobs: number of parallel tasks.
             executor: runs the trials; None = processes here.
         """
         self._dataset, self._search, self._fit, self._executor = dataset, search, fit, executor
@@ -51,7 +52,7 @@ class Runner:
         self._processes = Processes()
 
     def __enter__(self) -> Self:
-        wait_for_server()  # whose start is no part of what fits and trials take
+        wait_for_server()  # its start is not part of the time of fits and trials
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,5 +79,5 @@ class Runner:
         return self._pool.submit(evaluate, *arguments, seed=search.seed, processes=self._processes)
 
     def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
-        """Wait until one of these has ended, `NOTICED` seconds at most; returns those that have."""
+        """Wait until one of these has ended, at most `NOTICED` seconds; return those that have."""
         return wait(running, timeout=NOTICED, return_when=FIRST_COMPLETED).done

@@ -1,7 +1,7 @@
-"""Search for the best model of a dataset: recommended configurations first, then trials, then an average.
+"""Search for the best model of a dataset: recommended configurations first, then trials, then an ensemble.
 
-The steps are those of `recommend.bo.tuning.session`. Trials are cross-validated on all rows, and the
-model is fitted on them, as far as the time suffices.
+The steps are described in `recommend.bo.tuning.session`. Trials are cross-validated on all rows, and the
+model is fitted on all rows, as far as the time allows.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ def tune(
 ) -> SearchResult:
     """Search for the best model of `dataset`.
 
-    An interrupt (Ctrl-C) ends what runs, and what is known and fitted by then is returned.
+    An interrupt (Ctrl-C) ends running tasks, and the results so far are returned.
 
     Args:
-        dataset: a dataset, or what `ingest.reading.datasets.load_dataset` makes one of.
-        search: None = all flows of the dataset's task type, starting from what `recommend` would try first,
-            by its measure.
+        dataset: a dataset, or an argument of `ingest.reading.datasets.load_dataset`.
+        search: None = all flows of the dataset's task type, starting from the recommendation, with its
+            measure.
         budget: None = one minute.
         warehouse: what to learn from; None = the user's warehouse, else the bundled starter.
-        folder: of the history; None = one in the user's cache that is named after data and search, so the
-            same search goes on where it was. One process at a time may search on it.
-        jobs: trials and fits that run at the same time.
+        folder: of the history; None = one in the user's cache specific to data and search, so that repeating
+            a search resumes it. Only one process at a time may use it.
+        jobs: number of parallel trials and fits.
         executor: runs the trials; None = here. A Dask client's `get_executor()` runs them on its workers, and
-            again where a worker dies.
-        report: told after every trial where the search stands.
-        watch: given after every trial what the search has come to so far; None = nobody asks.
-        began: when the budget's time began, by `time.monotonic`; None = now.
+            repeats them if a worker dies.
+        report: receives the progress after every trial.
+        watch: receives the results so far after every trial; None = not needed.
+        began: start of the budget's time, by `time.monotonic`; None = now.
 
     Raises:
-        BadInput: a dataset, search, budget or history that can't be used; one line says why.
+        BadInput: the dataset, search, budget or history can't be used.
     """
     from recommend.code.models import plain_model
 
@@ -83,7 +83,7 @@ def tune(
     warehouse = warehouse if warehouse is not None else Warehouse.open(None)
     search = completed(search or Search(), dataset, warehouse)
     check(search, budget, jobs, dataset.task_type)
-    start_server("recommend.code.models")  # takes seconds, beside what comes first
+    start_server("recommend.code.models")  # takes seconds, in parallel with the next steps
     task = task_of(dataset, search, warehouse)
     known = None if task.learner is None else gather(task)
     candidates = None if known is None else find_candidates(known)
@@ -124,15 +124,15 @@ def search_task(
     report: Callable[[Progress], None] = lambda _: None,
     watch: Callable[[SearchResult], object] | None = None,
 ) -> SearchResult:
-    """Search on a task that is described; arguments as for `tune`, and these:
+    """Search on a described task; arguments as for `tune`, and these:
 
     Args:
-        known: None = nothing is learned from other datasets.
-        candidates: the configurations that other datasets know; None as for `known`.
-        firsts: what to begin with (`recommend.bo.tuning.setup.first_configurations`).
-        fit: fits a configuration; None = no model is wanted.
-        proposer: says what to try next; None = the search's strategy.
-        folder: of the history; None = it is kept in memory.
+        known: None = do not learn from other datasets.
+        candidates: the configurations with runs on other datasets; None as for `known`.
+        firsts: the first configurations (`recommend.bo.tuning.setup.first_configurations`).
+        fit: fits a configuration; None = no model is needed.
+        proposer: proposes the next trials; None = the search's strategy.
+        folder: of the history; None = in memory.
     """
     dataset = task.dataset
     _refuse_unsplittable(dataset, search)
@@ -194,7 +194,7 @@ def _result(session: Session) -> SearchResult:
 
 
 def _refuse_unsplittable(dataset: Dataset, search: Search) -> None:
-    """Refuse rows that no trial could be fitted and tested on, before anything is fitted."""
+    """Refuse rows that can't be split into training and test sets, before anything is fitted."""
     outcomes = scorer_of(dataset).outcomes(dataset.target)
     if len(np.unique(outcomes)) < 2:
         raise TooFewRuns(f"the target of {dataset.name} has one value; a search needs two or more")

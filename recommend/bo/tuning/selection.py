@@ -1,13 +1,12 @@
-"""Selection of the configurations that a search's model consists of, by their trials' predictions.
+"""Selection of the members of a search's model, by the predictions of their trials.
 
-Ensemble selection with replacement (Caruana et al. 2004, section 2) that begins with what is expected to be
-good before any trial, so that few noisy trials change little (the start with strong models of its section
-2.3). The value of the selected average is estimated on rows that the selection has not seen: the rows are
-divided into blocks, and each block is predicted by what the others select.
+Ensemble selection with replacement (Caruana et al. 2004, section 2), initialized with the recommendation, so
+that few noisy trials change little (section 2.3 initializes with strong models). The value of the ensemble is
+cross-validated over blocks of rows: each block is predicted by the ensemble selected on the other blocks.
 
 Notation
     m       trials; n rows; k columns of a prediction (classes, or 1 for a number)
-    p       (n, k) what a trial predicts of rows that it was not fitted on
+    p       (n, k) out-of-fold predictions of a trial
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
 
 MOST_NUMBERS, LEAST_ROWS = 20_000, 1_000
-"""Numbers of a trial's predictions that members are chosen on, and rows that these are at least; ranking more
-of them for an area takes long."""
+"""Most numbers in a trial's predictions used for selection, and the least number of rows; ranking more of
+them for the area under the ROC curve takes long."""
 MOST_TRIALS = 15
-"""Best trials that members are chosen from."""
+"""Number of best trials from which members are selected."""
 PATIENCE = 5
-"""Picks without a gain after which no more are picked."""
+"""Picks without a gain after which the selection ends."""
 BLOCKS = 3
-"""Parts of the rows, each of which is predicted by what the others select."""
+"""Blocks of rows for cross-validating the ensemble."""
 JACKKNIFE = 10
-"""Parts of the rows, each of which is left out once to tell how noisy a difference is."""
+"""Blocks of rows for the jackknife estimate of the noise."""
 PULL = 3
-"""Picks that each of the members has with which a selection begins."""
+"""Initial picks of each initial member."""
 SURE = 1.0
-"""Standard errors by which a single configuration has to be better than the one that is recommended."""
+"""Standard errors by which a single configuration has to beat the recommended one."""
 
 
 def voting_rows(splits: Sequence[Split], strata: int) -> Positions:
-    """Rows that members are chosen on, in order: all that are tested, or a sample of them.
+    """Rows used for selection, in order: all test rows, or a sample of them.
 
     Args:
-        strata: number of strata of the rows, which is that of a prediction's columns where they are classes.
+        strata: number of strata of the rows; for classes, the number of a prediction's columns.
     """
     tested = np.sort(tested_rows(splits))
     most = max(MOST_NUMBERS // max(strata, 2), LEAST_ROWS)
@@ -54,7 +53,7 @@ def voting_rows(splits: Sequence[Split], strata: int) -> Positions:
 
 
 def votes_of(predictions: Floats, splits: Sequence[Split], rows: Positions) -> Floats | None:
-    """(rows, k) the predictions of `rows`; None where not all of them were tested.
+    """(rows, k) the predictions of `rows`; None if not all of them were tested.
 
     Args:
         predictions: (tested rows, k), split after split.
@@ -69,7 +68,7 @@ def votes_of(predictions: Floats, splits: Sequence[Split], rows: Positions) -> F
 
 @dataclass(frozen=True)
 class Ballot:
-    """What m trials predict of rows whose outcomes are known."""
+    """Predictions of m trials for rows with known outcomes."""
 
     predictions: Sequence[Floats]
     """p of each trial."""
@@ -79,7 +78,7 @@ class Ballot:
     measure: str
 
     def score(self, p: Floats, rows: Positions | slice = slice(None)) -> float:
-        """The value of the measure of predictions `p` of `rows`, larger is better; -inf where it has none."""
+        """The value of the measure of predictions `p` of `rows`, larger is better; -inf if undefined."""
         score = oriented(self.scorer.value(self.measure, p[rows], self.outcomes[rows]), self.measure)
         return -np.inf if np.isnan(score) else score
 
@@ -98,16 +97,15 @@ def select_ensemble(
     rows: Positions | slice = slice(None),
     left: Callable[[], float] = lambda: np.inf,
 ) -> dict[int, float]:
-    """Place of a trial -> its weight, with sum 1, in an average that is good on `rows`.
+    """Select an ensemble on `rows`: place of a trial -> its weight, with sum 1.
 
-    One trial is picked after the other, each the one that makes the average best, of equal ones the one that
-    is best alone; a trial may be picked again. The best average on the way is taken, the one it begins with
-    included.
+    Each pick is the trial that makes the average best, in a tie the one that is best alone; a trial may be
+    picked repeatedly. The result is the best average on the way, including the initial one.
 
     Args:
-        start: places of the trials with which it begins, each with `PULL` picks; empty = it begins with none.
+        start: places of the initial trials, each with `PULL` picks; may be empty.
         picks: most picks.
-        left: seconds that are left; once there are none, `PATIENCE` trials are picked, which takes a moment.
+        left: seconds left; once there are none, only `PATIENCE` picks are made, which is quick.
     """
     counts = dict.fromkeys(start, PULL)
     places = range(len(ballot.predictions))
@@ -136,11 +134,11 @@ def select_ensemble(
 
 
 def select_single(ballot: Ballot, scores: Sequence[float], first: int) -> int:
-    """The place of the best trial if it beats `first` by more than the noise of the rows; else `first`.
+    """The place of the best trial if it beats `first` by more than the noise; else `first`.
 
     Args:
         scores: (m,) of the trials, larger is better.
-        first: place of what is expected to be best before any trial.
+        first: place of the first recommendation.
     """
     best = int(np.argmax(scores))
     if best == first:
@@ -160,10 +158,10 @@ def select_single(ballot: Ballot, scores: Sequence[float], first: int) -> int:
 def estimate(
     ballot: Ballot, select: Callable[[Positions], Mapping[int, float]], left: Callable[[], float]
 ) -> float | None:
-    """The score of what is selected, on rows that the selection has not seen; None where time is up.
+    """The cross-validated score of the ensemble; None if time is up.
 
     Args:
-        select: rows -> weights that are selected on them.
+        select: rows -> weights selected on them.
     """
     rows = np.arange(len(ballot.outcomes))
     block = np.random.default_rng(0).permutation(len(rows)) % BLOCKS

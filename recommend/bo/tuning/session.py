@@ -2,15 +2,15 @@
 
 What is done next:
 
-    1. the configuration with the best expectation is fitted on as many rows as are quick, so that there is a
-       model whenever the session ends (`recommend.bo.tuning.model_fits`). The other members of the first
-       model follow at once where they are quick, else at the end
-    2. trials: those that an interrupted session has begun, then the optimizer's proposals
+    1. the configuration with the best expected score is fitted on few rows, so that there is a model whenever
+       the session ends (`recommend.bo.tuning.model_fits`). The other members of the first model follow at
+       once if they are quick, else at the end
+    2. trials: those of a history without an outcome, then the optimizer's proposals
     3. now and then a leading trial is evaluated again on other folds, since the best of many is partly luck
-    4. whenever the session has lasted twice as long as before, the model is selected anew from the trials'
-       predictions, and its members are fitted on all rows where that is quick
-    5. at the end the model is selected for the last time, and its members are fitted in the time kept for
-       that: on all rows, or on as many as there is time for
+    4. whenever the elapsed time has doubled, the model is selected anew from the trials' predictions, and its
+       members are fitted on all rows if that is quick
+    5. at the end the model is selected for the last time, and its members are fitted in the time reserved for
+       this: on all rows, or as many as there is time for
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Session:
     failure: str | None = field(default=None, init=False)
     """Why it ended early; None if it did not, or was interrupted."""
     _closing: bool = field(default=False, init=False)
-    """Whether there is no time for another trial."""
+    """Whether there is no time left for a new trial."""
     _since_repetition: int = field(default=0, init=False)
     _unrepeatable: set[int] = field(default_factory=set, init=False)
     _next_selection: float = field(default=0.0, init=False)

@@ -21,21 +21,22 @@ from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import TaskType
 
 USUAL_SECONDS = 60.0
-"""Time of a search without limits of its own."""
+"""Default time limit of a search, in seconds."""
 PICKS = 25
-"""Default number of picks of the ensemble."""
+"""Default size of the ensemble."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched, and how. Without a time limit, equal searches on equal data have the same trials."""
+    """Settings of a search. Without a time limit, equal searches on equal data have the same trials."""
 
     flows: tuple[str, ...] = ()
-    """Names of flows; empty = all that are installed for the dataset's task type."""
+    """Names of flows; empty = all installed ones for the dataset's task type."""
     measure: str = ""
-    """A name or an alias of `warehouse.vocabulary.measures`; empty = that of `recommend` for the target."""
+    """A name or an alias of `warehouse.vocabulary.measures`; empty = the default of `recommend` for the
+    target."""
     folds: int | None = None
-    """Folds of a trial's cross-validation, 1 = one split with a third of the rows to test on; None = by the
+    """Folds of a trial's cross-validation, 1 = one split with a third of the rows as test set; None = by the
     number of rows and the time (`recommend.bo.tuning.resampling`)."""
     start: str = DEFAULT_START
     """A name of `recommend.bo.warmstart`."""
@@ -47,14 +48,14 @@ class Search:
     """A name of `recommend.bo.strategies`."""
     surrogate: str = DEFAULT_SURROGATE
     metalearner: str | None = None
-    """None = the one that the surrogate usually rests on."""
+    """None = the surrogate's default."""
     acquisition: str | None = None
-    """None = the surrogate's own, but `ei-per-second` for `ei` where the warehouse knows of times."""
+    """None = the surrogate's own, but `ei-per-second` instead of `ei` if the warehouse has running times."""
     random_every: int | None = None
     preprocessing: bool = False
-    """Whether decisions of preprocessing are searched, too (`ingest.flows.pipelines`)."""
+    """Whether preprocessing steps are searched, too (`ingest.flows.pipelines`)."""
     ensemble: int = PICKS
-    """Picks of the ensemble that is fitted in the end; 0 = the best configuration alone."""
+    """Size of the greedily selected ensemble; 0 = the best configuration alone."""
     seed: int = 0
     trial_seconds: float | None = None
     """Time limit of a trial; None = `recommend.bo.tuning.deadline.trial_limit`."""
@@ -62,29 +63,29 @@ class Search:
     """Memory limit of a trial or a fit, in MiB."""
 
     def description(self) -> dict[str, Any]:
-        """What determines the trials, as JSON values."""
+        """The settings that determine the trials, as JSON values."""
         seeds = [[configuration.algorithm, dict(configuration.values)] for configuration in self.seeds]
         described = {**vars(self), "flows": list(self.flows), "seeds": seeds}
-        del described["ensemble"]  # which is chosen from the trials
+        del described["ensemble"]  # it does not affect the trials
         return described
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a search, of which the first to be reached ends it."""
+    """Limits of a search; the first one reached ends it."""
 
     trials: int | None = None
-    """Total number of trials, those of a continued history included. That a leading trial is evaluated again,
-    as it is now and then, makes no other trial."""
+    """Total number of trials, including those of a continued history. Repeated evaluations of a trial do not
+    count."""
     seconds: float | None = None
-    """Wall-clock time of the whole search, the fits of the model included."""
+    """Wall-clock time of the whole search, including the fits of the model."""
 
 
 def completed(search: Search, dataset: Dataset, warehouse: Warehouse) -> Search:
-    """The search with the flows and the measure that it leaves to the dataset.
+    """The search with the default flows and measure for the dataset filled in.
 
     Raises:
-        BadInput: it names an unknown flow or measure, or a flow that is none for the dataset's task type.
+        BadInput: it names an unknown flow or measure, or a flow of another task type.
     """
     task_type = dataset.task_type
     names = search.flows or installed_flows(task_type)
@@ -94,7 +95,7 @@ def completed(search: Search, dataset: Dataset, warehouse: Warehouse) -> Search:
 
 
 def check(search: Search, budget: Budget, jobs: int, task_type: TaskType) -> None:
-    """Refuse what can't work, before any work."""
+    """Refuse invalid settings before any work."""
     measures = (*task_type.measures, *TIMES)
     if search.measure not in measures:
         raise BadOption(

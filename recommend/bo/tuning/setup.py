@@ -40,12 +40,12 @@ from warehouse.vocabulary.table import ConfigurationTable, joint_name
 QUICK = 0.5
 """Seconds of a quick fit."""
 HALVING = 0.3
-"""Standard scores that half of the rows cost. With 1.4 s for the first fit, 12 of 30 tables of the choosing
-half (4,000 to 20,000 rows) begin with another configuration than with .1; it is better on 11 of them."""
+"""Standard scores lost by halving the rows. With 1.4 s for the first fit, 12 of 30 tables of the choosing
+half (4,000 to 20,000 rows) begin with a different configuration than with .1; it is better on 11 of them."""
 
 
 def task_of(dataset: Dataset, search: Search, warehouse: Warehouse) -> RankingTask:
-    """The task of a search, for which runs on the dataset itself are not learned from."""
+    """The task of a search, which ignores runs on the dataset itself."""
     return describe_task(
         dataset,
         warehouse=warehouse,
@@ -57,22 +57,22 @@ def task_of(dataset: Dataset, search: Search, warehouse: Warehouse) -> RankingTa
 
 @dataclass(frozen=True)
 class Firsts:
-    """What a search begins with."""
+    """The first configurations of a search."""
 
     members: list[Configuration]
     """Configurations whose average is the first model, the best first."""
     fallbacks: list[Configuration]
-    """Configurations to fit where none of these can be."""
+    """Configurations to fit if all of these fail."""
 
 
 def first_configurations(
     search: Search, known: Knowledge | None, candidates: Candidates | None, seconds: float | None
 ) -> Firsts:
-    """The configurations that a search begins with: those of its seeds, of `recommend`, or defaults.
+    """The first configurations of a search: its seeds, the recommendation, or defaults.
 
     Args:
-        known: None = nothing is learned from other datasets.
-        seconds: that are left of the search; None = no limit.
+        known: None = do not learn from other datasets.
+        seconds: time left of the search; None = no limit.
     """
     defaults = [Configuration(flow.name, flow.default()) for flow in searched_flows(search)]
     if search.seeds:
@@ -92,7 +92,7 @@ def first_configurations(
 
 
 def _best_within(known: Knowledge, seconds: float, expected: Forecast, among: Positions | None = None) -> int:
-    """Position of the candidate that is expected to be best on as many rows as these seconds allow.
+    """Position of the candidate with the best expected score on as many rows as these seconds allow.
 
     Args:
         among: positions of the candidates to choose from; None = all.
@@ -103,9 +103,10 @@ def _best_within(known: Knowledge, seconds: float, expected: Forecast, among: Po
 
 
 def _halvings(known: Knowledge, seconds: float, table: ConfigurationTable) -> Floats:
-    """(n,) how often the rows are halved until a fit of each configuration is expected to take these seconds.
+    """(n,) number of halvings of the rows until a fit of each configuration is expected to take these
+    seconds.
 
-    One that takes longer even on the fewest rows has one more for each doubling of the time.
+    A configuration that takes longer even on the fewest rows has one more for each doubling of the time.
     """
     part, halvings = known.task.dataset, np.zeros(len(table))
     rows, fewest = len(part.features), least_rows(part)
@@ -125,22 +126,22 @@ def _halvings(known: Knowledge, seconds: float, table: ConfigurationTable) -> Fl
 
 
 def _fallbacks(known: Knowledge, expected: Forecast, algorithms: Collection[str]) -> list[Configuration]:
-    """A quick and good configuration of another algorithm than these; none where there is no other."""
+    """A quick and good configuration of another algorithm than these; empty if there is none."""
     configurations = expected.candidates.configurations
     others = np.array([place for place, one in enumerate(configurations) if one.algorithm not in algorithms])
     return [configurations[_best_within(known, QUICK, expected, others)]] if len(others) else []
 
 
 def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], float]:
-    """A function of a configuration and a number of rows: expected seconds of one fit, NaN where unknown.
+    """A function of a configuration and a number of rows: expected seconds of one fit, NaN = unknown.
 
-    They are those of a machine like those of the known runs.
+    They are for a machine like those of the known runs.
     """
     if known is None or known.fit_times is None:
         return lambda _, __: np.nan
     times, metafeatures = known.fit_times, known.metafeatures
 
-    @cache  # a session asks for the same configurations again and again
+    @cache  # a session asks for the same configurations repeatedly
     def seconds(configuration: Configuration, rows: int) -> float:
         index = pd.Index([setup_of(configuration)])
         algorithm = configuration.algorithm
@@ -154,7 +155,7 @@ def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], f
 
 
 def _learner_of(search: Search) -> str | None:
-    """The meta-learner that surrogate and start rest on; None where they rest on none."""
+    """The meta-learner used by surrogate and start; None if they use none."""
     usual = get_surrogate(search.surrogate).learner
     if usual is None and _has_start(search):
         usual = get_start(search.start).learner
@@ -162,7 +163,7 @@ def _learner_of(search: Search) -> str | None:
 
 
 def searched_flows(search: Search) -> list[Flow]:
-    """The flows of a search, with decisions of preprocessing where it makes them."""
+    """The flows of a search, with preprocessing steps if it searches them."""
     flows = [get_flow(name) for name in search.flows]
     return [with_preprocessing(flow) for flow in flows] if search.preprocessing else flows
 
@@ -176,11 +177,11 @@ def new_search(
     firsts: Sequence[Configuration] = (),
     budget: Budget | None = None,
 ) -> tuple[AskTell, SpaceCandidates]:
-    """The search by asking and telling, and the configurations that it chooses among.
+    """The ask-and-tell search, and its candidates.
 
     Args:
-        known: None = nothing is learned from other datasets.
-        known_candidates: the configurations that other datasets know; None as for `known`.
+        known: None = do not learn from other datasets.
+        known_candidates: the configurations with runs on other datasets; None as for `known`.
         resampling: of the trials.
         firsts: configurations to try before those of the search's start.
         budget: of the search; None = no limit.
@@ -208,7 +209,8 @@ def new_search(
     fitted_on, _ = resampling.sizes(len(task.dataset.features))
 
     def seconds(table: ConfigurationTable) -> Floats:
-        """Seconds of a trial on a machine like those of the known runs; this one's speed decides nothing."""
+        """Seconds of a trial on a machine like those of the known runs; the speed of this one is
+        irrelevant."""
         if times is None:
             return np.full(len(table), np.nan)
         return times.seconds(table, metafeatures, fitted_on) * fits_of_trial(resampling)
@@ -242,11 +244,11 @@ def new_search(
 def planned_trials(
     budget: Budget, seconds_of: Callable[[ConfigurationTable], Floats], table: ConfigurationTable
 ) -> int | None:
-    """Trials that a budget is for: as many as were asked for, or as its time suffices for; None = unknown.
+    """Number of trials in a budget: as requested, or as many as its time allows; None = unknown.
 
     Args:
-        seconds_of: expected seconds of trials, NaN where unknown.
-        table: configurations, of which the median is a usual trial.
+        seconds_of: expected seconds of trials, NaN = unknown.
+        table: configurations whose median time is that of a typical trial.
     """
     if budget.trials is not None or budget.seconds is None:
         return budget.trials
@@ -255,7 +257,7 @@ def planned_trials(
 
 
 def _has_start(search: Search) -> bool:
-    """Whether first configurations are chosen by runs on other datasets."""
+    """Whether first configurations are learned from runs on other datasets."""
     return search.start not in (NO_START, FROM_FILE)
 
 
@@ -266,18 +268,18 @@ def _starts(
     seconds_of: Callable[[ConfigurationTable], Floats],
     longest: float,
 ) -> Iterator[Configuration]:
-    """The first configurations to try; one that comes twice is tried once.
+    """The first configurations to try, possibly with duplicates.
 
-    Those that are expected to take longer than a trial may are left out, unless all are.
+    Those expected to exceed the time limit of a trial are left out, unless all are.
 
     Args:
-        longest: seconds that a trial may take.
+        longest: time limit of a trial in seconds.
     """
     start = get_start(search.start)
     name = start.learner if start.settings else search.metalearner or start.learner
     model = model_for(known.task, known.only, name, start.settings).fitted
     flows = {flow.name: flow for flow in searched_flows(search)}
-    # Earlier searches may have tried decisions of preprocessing that this one does not make.
+    # Earlier searches may have tried preprocessing steps that this one lacks.
     candidates = {
         setup: one
         for setup, one in zip(known_candidates.table.setups, known_candidates.configurations, strict=True)

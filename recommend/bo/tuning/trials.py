@@ -18,7 +18,7 @@ from warehouse.vocabulary.configuration import Configuration
 
 @dataclass
 class Trial:
-    """One configuration judged by one search."""
+    """One configuration evaluated by one search."""
 
     number: int
     """Number of the trial, from 0, in the order in which trials begin."""
@@ -27,10 +27,9 @@ class Trial:
     evaluations: list[Evaluation] = field(default_factory=list, repr=False)
     """One for each repetition of the resampling; those after the first have succeeded."""
     share: float = ALL_ROWS
-    """Rows that it is fitted on, as a share of those that every trial of the search has time for; quick ones
-    may have more."""
+    """Number of training rows, as a share of those of the search's usual trials; quick ones may have more."""
     stopped: str | None = None
-    """Why the search ended it without an outcome, in words; None where it did not."""
+    """Why the search ended it without an outcome, in words; None if it did not."""
 
     @property
     def evaluation(self) -> Evaluation | None:
@@ -39,7 +38,7 @@ class Trial:
 
     @property
     def counts(self) -> bool:
-        """Whether it is fitted on as many rows as the model would be; others say less."""
+        """Whether it is a full trial, not one on a smaller share of the rows."""
         return self.share >= ALL_ROWS
 
     @property
@@ -49,7 +48,7 @@ class Trial:
 
     @property
     def predictions(self) -> Floats | None:
-        """(rows, k) mean predictions of the rows that ensembles are chosen on; None if there are none."""
+        """(rows, k) mean predictions of the rows used for ensemble selection; None if there are none."""
         known = [one.predictions for one in self.evaluations if one.predictions is not None]
         return np.mean(known, axis=0) if known else None
 
@@ -60,12 +59,12 @@ class Trial:
         return float(np.mean(known)) if known else None
 
     def score(self, measure: str) -> float | None:
-        """The value, negated where smaller is better; None where it has none."""
+        """The value, negated if smaller is better; None if it has none."""
         value = self.value(measure)
         return None if value is None else oriented(value, measure)
 
     def document(self, measure: str) -> dict[str, Any]:
-        """What was tried and what came of it, as JSON values."""
+        """The configuration and its results, as JSON values."""
         first = self.evaluation
         return {
             "flow": get_flow(self.configuration.algorithm).id,
@@ -79,12 +78,12 @@ class Trial:
 
 
 def scored(trials: Iterable[Trial], measure: str) -> list[tuple[float, Trial]]:
-    """Scores and trials that count, without failures; scores on fewer rows do not compare with these."""
+    """Scores and trials, without failures and trials on fewer rows, whose scores are not comparable."""
     return [
         (score, trial) for trial in trials if trial.counts and (score := trial.score(measure)) is not None
     ]
 
 
 def ranked(trials: Iterable[Trial], measure: str) -> list[Trial]:
-    """Trials that count and succeeded, the best first; of equals, the earlier one."""
+    """Successful full trials, the best first; of equals, the earlier one."""
     return [trial for _, trial in sorted(scored(trials, measure), key=lambda pair: -pair[0])]

@@ -54,7 +54,7 @@ class Axis:
 
     @classmethod
     def over(cls, numbers: Iterable[float], start: float, end: float, *, is_log: bool = False) -> Axis:
-        """The axis that holds all finite numbers; a single one lies in its middle."""
+        """The axis for all finite numbers; a single number is in the middle."""
         found = [number for number in numbers if math.isfinite(number)] or [0.0, 1.0]
         low, high = min(found), max(found)
         is_log = is_log and low > 0
@@ -73,7 +73,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Round numbers within the axis: powers of ten where it is logarithmic and spans two or more."""
+        """Round numbers within the axis: powers of ten if it is logarithmic and contains two or more."""
         powers = []
         if self.is_log:
             exponents = range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)

@@ -41,7 +41,7 @@ def _environment() -> Environment:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person reads them, on one line."""
+    """Human-readable seconds, on one line."""
     return console.duration(max(seconds, 0.1)).replace(" ", NO_BREAK)
 
 

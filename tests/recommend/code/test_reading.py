@@ -175,7 +175,7 @@ def test_a_file_that_changed_since_it_was_read_has_no_code(tmp_path: Path) -> No
     comma_separated(tmp_path / "t.csv")
     dataset = load_dataset(tmp_path / "t.csv")
     table().assign(preis=1).to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(BadInput, match="column 'preis' comes out differently"):
+    with pytest.raises(BadInput, match="column 'preis' is read differently"):
         find_reading(dataset)
 
 

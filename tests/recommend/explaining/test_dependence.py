@@ -34,7 +34,7 @@ OF_PERSON = np.repeat(np.random.default_rng(2).choice(["a", "b"], 100), 6)
         ("sold", DAYS, "time=sold", "the rows are in the order of 'sold'"),
         ("sold", DAYS[::-1], "time=sold", "the rows are in the order of 'sold'"),
         ("Year", np.repeat(np.arange(1990, 2010), 30), "time=Year", "the rows are in the order of 'Year'"),
-        ("Date", shuffled(DAYS), "time=Date", "each row has its 'Date'"),
+        ("Date", shuffled(DAYS), "time=Date", "each row is dated by 'Date'"),
         (
             "customerId",
             shuffled(PERSONS),

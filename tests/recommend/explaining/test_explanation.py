@@ -105,7 +105,7 @@ def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None
         explain=True,
     )
     assert result.nearest == []
-    assert sentences(result)[1] == "The learner average-rank gives no weights of datasets."
+    assert sentences(result)[1] == "The learner average-rank does not weight datasets."
 
 
 def test_shapley_values_of_the_glove_game() -> None:

@@ -23,7 +23,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "mosaic-lean": Strategy(
         partial(TreeSearch, settings=TreeSettings(initial=None)),
-        "the same without them",
+        "the same without these four",
     ),
     "successive-halving": Strategy(
         lambda inputs: Halving(inputs, brackets()[:1]),
@@ -33,7 +33,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "hyperband": Strategy(
         lambda inputs: Halving(inputs, brackets()),
-        "successive halving in turn with fewer configurations that begin on a third of the rows, and on all",
+        "successive halving, alternating with fewer configurations that begin on a third of the rows, or all",
         "forest",
         shares=True,
     ),

@@ -1,18 +1,18 @@
-"""Bandit search: each algorithm has an optimizer of its own, and a policy chooses the next algorithm.
+"""Bandit search: each algorithm has its own optimizer, and a policy chooses the next algorithm.
 
-Van Hoof's thesis, chapter 7, Figure 7.1. One pull of an arm is one trial, and what it is rewarded with is the
-performance of the configuration that the arm's optimizer proposed.
+Van Hoof's thesis, chapter 7, Figure 7.1. One pull of an arm is one trial, and its reward is the performance
+of the configuration proposed by the arm's optimizer.
 
-What happens at trial number i:
-    1. starts come first, and anchors when it is their turn, in the given order and whatever the policy says;
-       the arm of their algorithm learns from them, and the policy is shown their rewards
-    2. else the policy chooses among the arms that have a configuration left, and the optimizer of the one
-       that it chose proposes
+Trial number i:
+    1. starts come first, and anchors when due, in the given order and regardless of the policy; the arm of
+       their algorithm learns from them, and the policy sees their rewards
+    2. otherwise the policy chooses among the arms with a configuration left, and the optimizer of the chosen
+       arm proposes
 
-Rewards are from 0 to 1. Where all values so far are, they are the rewards; otherwise (log loss, of which less
-is better) values are scaled so that the lowest so far is 0 and the highest 1, or all 1/2 where they are
-equal. A failed trial is rewarded with 0. One that is under way counts as the mean of its arm, else as that of
-all arms, else 0. All that is random follows from (seed, i).
+Rewards are from 0 to 1. If all values so far are in this range, they are the rewards; otherwise (log loss)
+values are scaled so that the lowest so far is 0 and the highest 1, or all 1/2 if they are equal. A failed
+trial has reward 0. A running one counts with the mean of its arm, else with that of all arms, else 0. All
+random numbers are determined by (seed, i).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from warehouse.vocabulary.table import ALGORITHM
 class Bandit(AskTell):
     """A search with one optimizer per algorithm.
 
-    After ask, ask, tell(1), ask: trials 0 and 2 are under way, each in its arm, and trial 1 is done. If 0 and
-    2 are of one algorithm and 1 of another, they are trials 0 and 1 of the first arm and 0 of the second.
+    After ask, ask, tell(1), ask: trials 0 and 2 are running, each in its arm, and trial 1 is done. If 0 and 2
+    are of one algorithm and 1 of another, they are trials 0 and 1 of the first arm and 0 of the second.
     """
 
     def __init__(self, inputs: SearchInputs, policy: Policy) -> None:
@@ -59,8 +59,8 @@ class Bandit(AskTell):
         number = len(self._trials_of(arm))
         self._arms[arm].recall(replace(proposal, number=number))
         self._places.append((arm, number))
-        # Looked for after every trial, also one that is recalled, so that the policy is asked about the same
-        # arms whether the search was stopped or not.
+        # Checked after every trial, including recalled ones, so that the policy sees the same arms in a
+        # resumed search.
         taken = {trial.proposal.candidate.key for trial in self._trials_of(arm)}
         random = np.random.default_rng([_seed_of(arm, self._seed), number])
         if self._sources[arm].any(taken, random) is None:
@@ -105,7 +105,7 @@ class Bandit(AskTell):
 def sources(candidates: CandidateSource) -> dict[str, CandidateSource]:
     """The candidates of each algorithm, in alphabetical order of their names."""
     names = sorted(candidates.algorithms)
-    if len(names) == 1:  # then the algorithm need be no hyperparameter
+    if len(names) == 1:  # the algorithm may not be a hyperparameter
         return {names[0]: candidates}
     return {name: candidates.among({ALGORITHM: name}) for name in names}
 
@@ -116,7 +116,7 @@ def algorithm_of(candidate: Candidate) -> str:
 
 
 def rewards(values: Sequence[float | None]) -> list[float]:
-    """Rewards from 0 to 1 of the values, larger is better; None, a failure, is 0."""
+    """Rewards from 0 to 1 for the values, larger is better; None, a failure, is 0."""
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     if low >= 0 and high <= 1:
@@ -125,5 +125,5 @@ def rewards(values: Sequence[float | None]) -> list[float]:
 
 
 def _seed_of(arm: str, seed: int) -> int:
-    """Another one for each arm, whichever others there are."""
+    """The seed of an arm, independent of the other arms."""
     return int(np.random.SeedSequence([seed, zlib.crc32(arm.encode())]).generate_state(1)[0])

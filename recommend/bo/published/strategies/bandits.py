@@ -1,4 +1,4 @@
-"""Bandits over algorithms by name: `arms.py` with each of the policies, and relatives."""
+"""Bandits over algorithms by name: `arms.py` with each policy, and related strategies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recommend.bo.strategies import SearchInputs, Strategy
 from warehouse.support.errors import BadOption
 
 HORIZON = 50
-"""Trials over which epsilon decreases where their number is not known; what `tune` does by default."""
+"""Trials over which epsilon decreases if their number is unknown, as is the default of `tune`."""
 
 
 def _bandit(policy: Policy, summary: str) -> Strategy:
@@ -33,7 +33,7 @@ def _epsilon_greedy(argument: str) -> Callable[[SearchInputs], AskTell]:
 
 
 def _always(inputs: SearchInputs, algorithm: str | None = None) -> AskTell:
-    """One algorithm alone; where none is named, that of the first start, else the first by name."""
+    """One algorithm alone; by default that of the first start, else the first by name."""
     arms = sources(inputs.candidates)
     if algorithm is None:
         algorithm = algorithm_of(inputs.starts[0]) if inputs.starts else next(iter(arms))
@@ -64,19 +64,19 @@ BANDITS: dict[str, Strategy] = {
     ),
     "decreasing-epsilon": Strategy(
         lambda inputs: Bandit(inputs, policies.decreasing_epsilon(inputs.trials or HORIZON)),
-        "the same with a share at random that falls linearly from 1 to 0",
+        "the same, with a random share that falls linearly from 1 to 0",
     ),
     "thompson": _bandit(policies.thompson, "Thompson sampling of beta distributions"),
-    "top-two-thompson": _bandit(policies.top_two_thompson, "the same, half of the trials for another one"),
+    "top-two-thompson": _bandit(policies.top_two_thompson, "the same, half of the trials for another arm"),
     "ucb1": _bandit(policies.ucb1, "the highest upper confidence bound of the mean reward"),
     "ucb1-tuned": _bandit(policies.ucb1_tuned, "the same with the variance of the rewards"),
     "increasing-effort": _bandit(
-        policies.increasing_effort, "the fewest trials of those whose rewards may exceed the best"
+        policies.increasing_effort, "the fewest trials among those whose rewards may exceed the best"
     ),
-    "max-ucb": _bandit(maxima.max_ucb, "the highest reward so far, plus what few trials may hide"),
-    "max-median": _bandit(maxima.max_median, "the highest of quantiles that grow with the fewest trials"),
+    "max-ucb": _bandit(maxima.max_ucb, "the highest reward so far plus an exploration bonus"),
+    "max-median": _bandit(maxima.max_median, "the highest quantile; its level grows with the fewest trials"),
     "quantile-ucb": _bandit(maxima.quantile_ucb, "the highest upper confidence limit of a high quantile"),
     "max-sampling": Strategy(
-        MaxSampling, "the highest maximum in a draw from the posterior of all, by its cost"
+        MaxSampling, "the highest maximum in a draw from a joint posterior, by its cost"
     ),
 }

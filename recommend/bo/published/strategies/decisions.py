@@ -2,7 +2,7 @@
 
 Notation
     s       decisions so far, the paper's k-ps (Rakotoarison, Schoenauer and Sebag 2019, section 3)
-    X(s)    configurations that have them
+    X(s)    configurations with these decisions
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.table import ALGORITHM, joint_name
 
 STEPS = ("preprocessor", "encoding", "imputation", "scaling", "balancing", "class_weight")
-"""Hyperparameters that choose a step of a pipeline, in the order in which they are decided after the
-algorithm; a flow has some of them."""
+"""Hyperparameters that choose a step of a pipeline, in the order of their decisions after the algorithm; a
+flow has some of them."""
 
 State = tuple[tuple[str, Value], ...]
-"""s: hyperparameter and value of each decision, in their order."""
+"""s: hyperparameter and value of each decision, in order."""
 Structure = Mapping[str, Value]
 """All decisions of one configuration: hyperparameter -> value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """The configurations that have some decisions in common."""
+    """The configurations that share some decisions."""
 
     state: State
     candidates: CandidateSource
     """X(s)"""
     sample: Configurations
-    """Some of them, drawn at random."""
+    """A random sample of them."""
 
     def has(self, structure: Structure) -> bool:
-        """Whether a configuration of this structure is among them."""
+        """Whether it contains configurations of this structure."""
         return all(structure.get(name) == value for name, value in self.state)
 
 
 class Decisions:
-    """The tree of all decisions, of which each part is made when it is first asked for.
+    """The tree of all decisions, built lazily.
 
-    What is drawn of a branch follows from the seed and its decisions alone, so it does not matter when.
+    The sample of a branch is determined by the seed and its decisions, whenever it is drawn.
     """
 
     def __init__(self, candidates: CandidateSource, samples: int, seed: int) -> None:
         """The decisions of `candidates`.
 
         Args:
-            samples: configurations that are drawn of each branch.
+            samples: size of each branch's sample.
         """
         self._samples = samples
         self._seed = seed
@@ -62,9 +62,9 @@ class Decisions:
         self._joint = self.root.sample.table.joint
 
     def below(self, branch: Branch) -> tuple[Branch, ...]:
-        """The branches that the next decision leads to; none where nothing is left to decide.
+        """The branches of the next decision; empty if there is none.
 
-        A value that is forbidden after the decisions so far has no branch, and what has a single value is no
+        A value forbidden after the decisions so far has no branch, and a single possible value is not a
         decision.
         """
         if branch.state not in self._below:
@@ -72,7 +72,7 @@ class Decisions:
         return self._below[branch.state]
 
     def undecided(self, branch: Branch) -> list[str]:
-        """Names of the decisions that are left, in their order; the algorithm stands alone."""
+        """Names of the remaining decisions, in order; the algorithm comes alone."""
         algorithms = branch.candidates.algorithms
         if len(algorithms) != 1:
             return [ALGORITHM] if algorithms else []

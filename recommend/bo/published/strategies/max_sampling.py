@@ -1,17 +1,19 @@
 """Posterior sampling of each algorithm's maximum, from one surrogate of all algorithms.
 
-The idea is that of posterior sampling for bandits of maxima (PS-PFN, Balef and Eggensperger), whose posterior
-is a neural network's. Here it is the surrogate's, which learns from all trials together.
+The idea is from posterior sampling for bandits of maxima (PS-PFN, Balef and Eggensperger), where the
+posterior comes from a neural network. Here it comes from the surrogate, which learns from all trials
+together.
 
 At each trial:
-    1. some configurations of each algorithm are taken at random
-    2. the values of them and of the trials are drawn from the posterior together (`Scorer.draw`); a surrogate
-       that only states each one's distribution draws them one by one, which makes maxima look higher
-    3. the algorithm whose highest drawn value of a configuration that was not tried exceeds that of the
-       trials most, by its cost, is chosen; where none exceeds it, the one with the highest value
+    1. a random sample of configurations is drawn for each algorithm
+    2. their values and those of the trials are drawn from the joint posterior (`CandidateScorer.draw`); a
+       surrogate with marginal distributions only draws them independently, which makes maxima look higher
+    3. the algorithm is chosen whose highest drawn value of an untried configuration exceeds that of the
+       trials most, divided by its cost; if none exceeds it, the one with the highest value
     4. its configuration with the highest acquisition function is proposed
-The cost is the geometric mean of the seconds of the algorithm's trials and of the search's mean, as one more
-trial; without seconds all cost the same. Starts, anchors and the first random trials are as in `Optimizer`.
+The cost is the geometric mean of the seconds of the algorithm's trials, with the mean of the search as an
+additional trial; without seconds all costs are equal. Starts, anchors and the first random trials are as in
+`Optimizer`.
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ from recommend.space import Configurations
 from warehouse.support.errors import BadOption
 
 SAMPLE = 100
-"""Configurations of each algorithm whose values are drawn; set by hand."""
+"""Sampled configurations per algorithm; set by hand."""
 SHORTEST = 1e-3
-"""Seconds that a trial costs at least."""
+"""Least cost of a trial in seconds."""
 
 
 class MaxSampling(Optimizer):
@@ -40,7 +42,7 @@ class MaxSampling(Optimizer):
         """A search without a trial.
 
         Raises:
-            BadInput: the surrogate states no uncertainty.
+            BadInput: the surrogate has no uncertainty.
         """
         super().__init__(**inputs.optimizer_arguments())
         if not self._scorer.states_uncertainty:

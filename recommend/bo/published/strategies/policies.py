@@ -1,13 +1,13 @@
 """Bandit policies: the algorithm of the next trial, given the rewards of earlier trials.
 
-The policies of van Hoof's thesis, section 2.4 and chapter 7. All but `at_random` pull an arm that was not
-pulled yet before any other. Ties are broken at random, but for `in_turn`: the order of arms does not matter.
+The policies of van Hoof's thesis, section 2.4 and chapter 7. All but `at_random` pull every arm once first.
+Ties are broken at random, so the order of arms does not matter, except for `in_turn`.
 
 Notation
     k             an arm, an algorithm
-    n_k           how many times it was pulled
+    n_k           number of its pulls
     X_k           (n_k,) its rewards, from 0 to 1, larger is better
-    mu_k, s_k     mean and standard deviation of them, divided by n_k
+    mu_k, s_k     their mean and (population) standard deviation
     t             pulls of all arms so far
     y*            highest reward of all
 """
@@ -23,15 +23,15 @@ import numpy as np
 from warehouse.support.arrays import Floats
 
 EPSILON = 0.1
-"""Share of pulls at random; set by hand, since the thesis does not state its own."""
+"""Share of random pulls; set by hand, since the thesis does not state it."""
 GAMMA = 0.5
 """Probability that top-two sampling pulls the first arm (thesis, section 2.4.2)."""
 RESAMPLES = 100
-"""Draws after which top-two sampling takes the second best arm of the last one."""
+"""Draws after which top-two sampling takes the second best arm of the last draw."""
 EQUAL = 5
-"""Pulls after which equal rewards count as the arm's distribution, not as too little information."""
+"""Pulls after which equal rewards count as the arm's distribution."""
 LEAST_ALPHA = 1e-6
-"""Where all rewards are 0 or 1, equation 2.24 is 0, which no beta distribution has."""
+"""Least alpha: if all rewards are 0 or 1, equation 2.24 gives 0, which is invalid."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Pulls:
     arms: Sequence[str]
     """Arms that can be pulled, one or more, in alphabetical order."""
     history: Sequence[tuple[str, float]]
-    """Arm and reward of each pull so far, in their order; arms that are exhausted among them."""
+    """Arm and reward of each pull so far, in order, including exhausted arms."""
 
     def rewards(self, arm: str) -> Floats:
         """(n_k,) X_k"""
@@ -49,19 +49,19 @@ class Pulls:
 
 
 Policy = Callable[[Pulls, np.random.Generator], str]
-"""Chooses the next arm, at random by the generator alone."""
+"""Chooses the next arm; all randomness comes from the generator."""
 Index = Callable[[Floats, int], float]
-"""X_k, of one pull or more, and t -> how much it is worth to pull the arm."""
+"""X_k, of one pull or more, and t -> value of pulling the arm."""
 
 
 def highest(values: Mapping[str, float], random: np.random.Generator) -> str:
-    """The arm whose value is highest, one of them at random where several are."""
+    """The arm with the highest value; ties are broken at random."""
     top = max(values.values())
     return str(random.choice([arm for arm, value in values.items() if value == top]))
 
 
 def by_index(index: Index) -> Policy:
-    """The policy that pulls each arm once, and from then on the one with the highest index."""
+    """The policy that pulls each arm once, and then the one with the highest index."""
 
     def choose(pulls: Pulls, random: np.random.Generator) -> str:
         t = len(pulls.history)
@@ -75,12 +75,12 @@ def by_index(index: Index) -> Policy:
 
 
 def at_random(pulls: Pulls, random: np.random.Generator) -> str:
-    """Any arm, whatever was rewarded (thesis, section 7.3)."""
+    """A random arm, whatever the rewards (thesis, section 7.3)."""
     return str(random.choice(pulls.arms))
 
 
 def in_turn(pulls: Pulls, random: np.random.Generator) -> str:  # noqa: ARG001 (nothing is)
-    """The arm that was pulled least; of several, the first by name."""
+    """The least pulled arm; of several, the first by name."""
     return min(pulls.arms, key=lambda arm: len(pulls.rewards(arm)))
 
 
@@ -101,7 +101,7 @@ def epsilon_greedy(epsilon: float) -> Policy:
 
 
 def decreasing_epsilon(trials: int) -> Policy:
-    """The same with a probability that falls linearly from 1 at the first to 0 after the last of `trials`."""
+    """The same with a probability falling linearly from 1 at the first to 0 after the last of `trials`."""
     return _sometimes_at_random(lambda t: max(1 - t / trials, 0.0))
 
 
@@ -131,8 +131,8 @@ def beta_parameters(mean: float, std: float) -> tuple[float, float]:
 def thompson(pulls: Pulls, random: np.random.Generator) -> str:
     """Thompson sampling for continuous rewards (Algorithm 2).
 
-    An arm with s_k = 0 is pulled to learn more of it. Where `EQUAL` rewards are the same, that would never
-    end: from then on they are what is drawn.
+    An arm with s_k = 0 is pulled to learn more about it, but only up to `EQUAL` equal rewards: from then on
+    draws are equal to these.
     """
     return _too_little_known(pulls, random) or highest(_drawn(_rewards(pulls), random), random)
 
@@ -140,7 +140,7 @@ def thompson(pulls: Pulls, random: np.random.Generator) -> str:
 def top_two_thompson(pulls: Pulls, random: np.random.Generator) -> str:
     """Top-two Thompson sampling (Algorithm 3; Russo 2016) with `GAMMA`.
 
-    Line 10 of Algorithm 3 pulls k again; the arm drawn for it, i, is meant, as Russo has it.
+    Line 10 of Algorithm 3 pulls k again; it should be the drawn arm i, as in Russo.
     """
     unknown = _too_little_known(pulls, random)
     if unknown is not None:
@@ -158,7 +158,7 @@ def top_two_thompson(pulls: Pulls, random: np.random.Generator) -> str:
 
 
 def _too_little_known(pulls: Pulls, random: np.random.Generator) -> str | None:
-    """An arm with s_k = 0 and fewer than `EQUAL` pulls, if there is one; of several, one pulled least."""
+    """An arm with s_k = 0 and fewer than `EQUAL` pulls, if there is one; of several, a least pulled one."""
     few = {
         arm: -len(X) for arm, X in _rewards(pulls).items() if len(X) < EQUAL and not (len(X) and np.ptp(X))
     }
@@ -198,7 +198,7 @@ ucb1_tuned: Policy = by_index(ucb1_tuned_bound)
 # ---- increasing effort (thesis, section 7.4) ----------------------------------------------------
 
 MOST_RAISES = 50
-"""Times that the confidence level is raised at most: 1 - CL is then as small as a number can tell from 0."""
+"""Most raises of the confidence level, where 1 - CL reaches the precision of numbers."""
 
 
 def confidence_level(raises: int) -> float:
@@ -209,10 +209,10 @@ def confidence_level(raises: int) -> float:
 def increasing_effort(pulls: Pulls, random: np.random.Generator) -> str:
     """The least pulled of the arms whose rewards may exceed y*, by their interval at the confidence level.
 
-    The interval is the two-sided one of a normal distribution with mean mu_k and standard deviation s_k (of
+    The interval is the two-sided one of a normal distribution with mean mu_k and standard deviation s_k (with
     n_k - 1 degrees of freedom); its upper limit is infinite below two pulls. The level is raised whenever no
-    arm is a candidate, and never lowered: k follows from the pulls, one after the other. Arms of equal
-    rewards are no candidates; where all are so, all are.
+    arm is a candidate, and never lowered: k is computed from the sequence of pulls. Arms with equal rewards
+    are not candidates, unless all arms have equal rewards.
     """
     raises = 0
     for t in range(len(pulls.history) + 1):
@@ -223,7 +223,7 @@ def increasing_effort(pulls: Pulls, random: np.random.Generator) -> str:
 
 
 def _candidates(pulls: Pulls, raises: int) -> tuple[Sequence[str], int]:
-    """The candidates, and how many times the level was raised until there were some."""
+    """The candidates, and the number of raises of the level until there were some."""
     best = max((reward for _, reward in pulls.history), default=-np.inf)
     rewards = _rewards(pulls)
     for k in range(raises, MOST_RAISES + 1):
@@ -236,7 +236,7 @@ def _candidates(pulls: Pulls, raises: int) -> tuple[Sequence[str], int]:
 def _upper_limit(X: Floats, raises: int) -> float:
     if len(X) < 2:
         return np.inf
-    z = -NormalDist().inv_cdf(0.05 / 2**raises)  # so much as (1 - CL) / 2 is above it
+    z = -NormalDist().inv_cdf(0.05 / 2**raises)  # the upper (1 - CL) / 2 quantile
     return float(X.mean() + z * X.std(ddof=1))
 
 

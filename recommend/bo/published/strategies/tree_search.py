@@ -2,21 +2,21 @@
 
 Notation
     s, s.a    decisions so far (`decisions.py`), and with one more
-    X(s)      configurations that have them
+    X(s)      configurations with these decisions
     F(x)      reward of a trial: its value, larger is better, on [0, 1] (`arms.rewards`)
-    F^        the surrogate's expectation of it
+    F^        its expectation by the surrogate
     Q^(s, a)  mean of F^ over n_s configurations drawn from X(s.a)             (3)
     pi(a|s)   exp Q^(s, a) / sum over the admissible b of exp Q^(s, b)         (4)
     Q-(s, a)  median of F over the trials in X(s.a)
     n(s)      trials that visited s
 
-What happens at each trial after the first ones (algorithm 1):
-    down       from s, the a with the highest Q-(s, a) + C pi(a|s) sqrt(n(s)) / (1 + n(s.a))    (5)
-    expansion  where s has fewer children than the whole part of n(s)^PW, the a with the highest Q^(s, a) of
-               those that are none; the way down ends there
+Each trial after the first ones (algorithm 1):
+    selection  from s, the a with the highest Q-(s, a) + C pi(a|s) sqrt(n(s)) / (1 + n(s.a))    (5)
+    expansion  if s has fewer children than the integer part of n(s)^PW, the a with the highest Q^(s, a) among
+               those that are not children; the selection ends there
     playout    the highest acquisition among n_r configurations drawn from X(s) and the neighbours of the best
                trial in X(s)
-    back       the outcome counts in Q- of all decisions of the trial
+    backup     the outcome counts in Q- of all decisions of the trial
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 FIRST_SHARE = 0.5
 """Largest share of the planned trials before the tree begins; set by hand."""
 _STREAM = 2**31 + 1
-"""Stream of random numbers apart from all others."""
+"""A separate stream of random numbers."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class TreeSettings:
     draws: int = 1_000
     """n_r"""
     initial: int | None = 3
-    """kappa, configurations of each algorithm that are tried first beside its default; None = neither they
-    nor the defaults are: the tree grows from what the surrogate expects."""
+    """kappa, configurations of each algorithm tried first in addition to its default; None = neither these
+    nor the defaults are tried first: the tree grows from the surrogate's expectations."""
 
     def __post_init__(self) -> None:
         if self.exploration < 0:
@@ -73,7 +73,7 @@ class TreeSettings:
 
 def policy(expected: Floats) -> Floats:
     """pi(a|s), (children,), of Q^(s, a), (children,) (equation 4)."""
-    weights = np.exp(expected - expected.max())  # which changes no share
+    weights = np.exp(expected - expected.max())  # the shares stay the same
     shares: Floats = weights / weights.sum()
     return shares
 
@@ -93,8 +93,8 @@ def puct(rewards: Floats, prior: Floats, visits: int, of_children: Floats, explo
 
 
 def most_children(visits: int, widening: float) -> int:
-    """Number of a node's children after this many visits, at most its number of decisions (section 2.2)."""
-    return int(visits**widening + 1e-9)  # 32 ** 0.6 is 8, and rounding may take a little off
+    """Most children of a node after this many visits (section 2.2)."""
+    return int(visits**widening + 1e-9)  # rounding may put 32 ** 0.6 below 8
 
 
 @dataclass
@@ -120,16 +120,16 @@ class _Known:
 class TreeSearch(Optimizer):
     """Proposes configurations by tree search over their structure.
 
-    A trial that is under way is a visit at once, whose reward is the mean of the others, and one that failed
-    has the lowest, as the surrogate learns it. The tree follows from the trials in the order of their numbers
-    alone, so that a search goes on from its history.
+    A running trial counts as a visit with the mean reward, a failed one has the lowest reward, as for the
+    surrogate. The tree is determined by the trials in the order of their numbers, so that a search can be
+    resumed from its history.
     """
 
     def __init__(self, inputs: SearchInputs, settings: TreeSettings) -> None:
         """A search without a trial.
 
-        Each algorithm's default and those of `settings.initial` follow the starts. Each algorithm has fewer
-        of them where they and the starts would be more than `FIRST_SHARE` of the planned trials.
+        The starts are followed by each algorithm's default and `settings.initial` configurations, or fewer if
+        these and the starts would exceed `FIRST_SHARE` of the planned trials.
 
         Raises:
             BadInput: a number out of range.
@@ -137,7 +137,7 @@ class TreeSearch(Optimizer):
         self._settings = settings
         self._decisions = Decisions(inputs.candidates, settings.samples, inputs.seed)
         self.nodes: dict[State, Node] = {(): Node()}
-        """Nodes of the tree by their decisions; changed by the search alone."""
+        """Nodes of the tree by their decisions; only the search changes them."""
         self._structures: list[Structure] = []
         self._defaults: dict[int, list[tuple[str, Configurations]]] = {}
         most = None if inputs.trials is None else int(FIRST_SHARE * inputs.trials) - len(inputs.starts)
@@ -152,10 +152,10 @@ class TreeSearch(Optimizer):
         self._visit(structure, expand=proposal.origin == "model")
 
     def _initial(self, seed: int, most: int | None) -> Iterator[Candidate]:
-        """The first candidates (section 3.4): each algorithm's default, then so many others of each.
+        """The first candidates (section 3.4): each algorithm's default, then others of each.
 
-        There are at most `most`, equally many of each algorithm. Where an algorithm has no default, which no
-        table has, one at random takes its place.
+        There are at most `most`, equally many of each algorithm. If an algorithm has no default, as in
+        tables, a random configuration replaces it.
         """
         if self._settings.initial is None:
             return
@@ -181,10 +181,11 @@ class TreeSearch(Optimizer):
         return [branch.candidates for branch in self._decisions.below(root)]
 
     def _visit(self, structure: Structure, *, expand: bool) -> None:
-        """Count a trial at the nodes that it is below, and add the node that it leads to beyond them.
+        """Count a trial at the nodes on its path, and add the next node of the path.
 
         Args:
-            expand: whether it came down the tree; of any other, only the node of its algorithm is added.
+            expand: whether the trial was chosen by the tree; otherwise only the node of its algorithm is
+                added.
         """
         branch = self._decisions.root
         while True:
@@ -205,8 +206,8 @@ class TreeSearch(Optimizer):
     def _favourite(
         self,
         taken: Collection[Hashable],
-        tried: Sequence[Configurations],  # noqa: ARG002 (those that matter are found again)
-        number: int,  # noqa: ARG002 (`random` follows from it)
+        tried: Sequence[Configurations],  # noqa: ARG002 (the tree has its own)
+        number: int,  # noqa: ARG002 (`random` depends on it)
         random: np.random.Generator,
     ) -> Candidate | None:
         learned = self._learned()
@@ -224,7 +225,7 @@ class TreeSearch(Optimizer):
         return None
 
     def _down(self, known: _Known, used_up: Collection[State]) -> Branch:
-        """The branch that the way down the tree ends in: a new one, or one that leaves nothing to decide."""
+        """The branch in which the selection ends: a new one, or one without further decisions."""
         branch = self._decisions.root
         while True:
             below = self._decisions.below(branch)
@@ -265,10 +266,10 @@ class TreeSearch(Optimizer):
     def _playout(
         self, branch: Branch, taken: Collection[Hashable], random: np.random.Generator
     ) -> Candidate | None:
-        """The configuration of X(s) that is worth most to be tried; None where all were."""
+        """The configuration of X(s) with the highest acquisition; None if all were tried."""
         drawn = branch.candidates.sample(self._settings.draws, random)
         groups = [group for group in (drawn, *self._neighbours(branch, random)) if len(group)]
-        # What is drawn comes first: it says what a usual score is.
+        # Random configurations come first: they define the typical score.
         scores = [self._scorer.score([group]) for group in groups]
         found = branch.candidates.pick(groups, np.concatenate(scores), taken) if groups else None
         return found or branch.candidates.any(taken, random)
@@ -276,7 +277,7 @@ class TreeSearch(Optimizer):
     def _neighbours(self, branch: Branch, random: np.random.Generator) -> Iterator[Configurations]:
         """The neighbours in X(s) of its best trial (footnote 9).
 
-        They have its decisions and one other hyperparameter, or one other decision and the defaults that
+        They differ in one hyperparameter other than the decisions, or in one decision and the defaults that
         belong to it.
         """
         values = {number: self._proposed[number].value for number in self._below(branch)}
@@ -290,7 +291,7 @@ class TreeSearch(Optimizer):
         yield from (default for name, default in self._defaults_around(best) if name in left)
 
     def _defaults_around(self, best: int) -> list[tuple[str, Configurations]]:
-        """Decisions below the algorithm's, each with the defaults that another value of it has."""
+        """Decisions after the algorithm, each with the default configurations of its other values."""
         if best not in self._defaults:
             structure, root = self._structures[best], self._decisions.root
             own = {name: value for name, value in structure.items() if name == ALGORITHM}

@@ -58,7 +58,7 @@ SURROGATES: dict[str, SurrogateMethod] = {
     ),
     "hyperboost": SurrogateMethod(
         lambda given: HyperboostSurrogate(given.known, given.metafeatures),
-        "the 90 % quantile plus the distance to what was tried (van Hoof and Vanschoren, equations 7 and 8)",
+        "the 90 % quantile plus the distance to the trials (van Hoof and Vanschoren, equations 7 and 8)",
     ),
     "forest": SurrogateMethod(
         lambda _: ForestSurrogate(),
@@ -66,7 +66,7 @@ SURROGATES: dict[str, SurrogateMethod] = {
     ),
     "forest-of-trees": SurrogateMethod(
         lambda _: ForestSurrogate(of_leaves=False),
-        "the same forest with the uncertainty between trees alone (thesis, section 3.2.1)",
+        "the same forest with only the uncertainty between trees (thesis, section 3.2.1)",
     ),
     "extra-trees": SurrogateMethod(
         lambda _: ExtraTreesSurrogate(), "extremely randomized trees (thesis, section 4.1.2)"
@@ -106,7 +106,7 @@ SURROGATES: dict[str, SurrogateMethod] = {
         lambda given: EnsembleSurrogate(
             _tasks(given), given.metafeatures, weights.rgpe_undiluted, given.prior
         ),
-        "`rgpe-undiluted` with the meta-learner's prior as one more model of each ensemble",
+        "`rgpe-undiluted` with the meta-learner's prior as an additional member",
         learner="functional-pca",
         transfer=PriorTasks,
     ),

@@ -3,15 +3,15 @@
     gbqr             a high quantile, which is the criterion itself (van Hoof's thesis, section 5.3)
     quantile-triple  the quantiles 16, 50 and 84 %, whose half width is a standard deviation of a normal
                      distribution (scikit-optimize's GradientBoostingQuantileRegressor)
-    hyperboost       a high quantile plus a distance: configurations far from all trials are worth a
-                     look (van Hoof and Vanschoren 2021, equations 7 and 8)
+    hyperboost       a high quantile plus a distance, to explore configurations far from all trials
+                     (van Hoof and Vanschoren 2021, equations 7 and 8)
 
 Notation
     U       (n, any) configurations on the unit cube
     q       (n,) predicted quantile
-    d       (n,) Manhattan distance to the nearest configuration that was tried
-    m       the largest Manhattan distance as equation 7 has it, the number of columns of U: a constant, so
-            that what distance adds fades as trials fill the space
+    d       (n,) Manhattan distance to the nearest tried configuration
+    m       the largest Manhattan distance of equation 7, the number of columns of U: a constant, so that the
+            effect of distance fades as trials fill the space
     s       standard deviation of the values so far
 """
 
@@ -32,15 +32,15 @@ from recommend.bo.surrogates.base import Matrix, one_hot
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats, Rows
 
-TREES = 100  # thesis, section 5.3, as the next two
+TREES = 100  # thesis, section 5.3, like the next two
 LEAVES = 8
 HIGH = 0.9
 TRIPLE = (0.16, 0.5, 0.84)  # scikit-optimize's; of a normal distribution: mean and one deviation either way
 MANY = 20
-"""Columns of U from which distances are approximate, between principal components."""
+"""Columns of U from which on distances are approximated by principal components."""
 COMPONENTS = 2  # Hyperboost, section 7.3
 SLACK = 0.1
-"""Approximate distances are at most so much too long."""
+"""Largest relative error of approximate distances."""
 
 
 class QuantileSurrogate:
@@ -50,11 +50,11 @@ class QuantileSurrogate:
     quantiles: Sequence[float] = (HIGH,)
 
     def __init__(self, known: Configurations, metafeatures: pd.Series) -> None:
-        """A surrogate whose features follow from what the hyperparameters can be.
+        """A surrogate whose features are derived from the possible values of hyperparameters.
 
         Args:
             known: configurations in which every value of the space occurs.
-            metafeatures: of the dataset, whose sizes some hyperparameters refer to.
+            metafeatures: of the dataset, since some hyperparameters depend on its sizes.
         """
         self._metafeatures = metafeatures
         size = size_of(metafeatures)
@@ -105,7 +105,7 @@ class QuantileTripleSurrogate(QuantileSurrogate):
 
 @dataclass(frozen=True)
 class PlacedFeatures(Rows):
-    """Features, and where configurations are on the unit cube."""
+    """Features, and positions of configurations on the unit cube."""
 
     features: Matrix
     U: Floats

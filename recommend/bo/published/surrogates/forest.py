@@ -1,8 +1,8 @@
-"""Forests of regression trees that state their uncertainty: SMAC's, and extremely randomized ones.
+"""Forests of regression trees with uncertainty: SMAC's, and extremely randomized ones.
 
-SMAC's is that of Hutter, Hoos and Leyton-Brown (2011) with the uncertainty of leaves (van Hoof's thesis,
-section 3.2.2, equations 3.1 and 3.2); that of trees is the older one (section 3.2.1). Extremely randomized
-trees are those of the thesis's section 4.1.2.
+SMAC's is from Hutter, Hoos and Leyton-Brown (2011) with the uncertainty of leaves (van Hoof's thesis, section
+3.2.2, equations 3.1 and 3.2); the uncertainty between trees is the older version (section 3.2.1). Extremely
+randomized trees are from section 4.1.2 of the thesis.
 
 Notation
     B         trees; leaf(x) the trials of a tree's sample that end in the leaf of x
@@ -25,26 +25,26 @@ from recommend.bo.surrogates.base import Matrix, centre_and_spread
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
 
-TREES = 10  # SMAC's default, as the next two (thesis, section 3.2.3)
+TREES = 10  # SMAC's default, like the next two (thesis, section 3.2.3)
 FEATURES = 5 / 6
-"""Share of the hyperparameters, rounded up, that a split chooses from."""
+"""Share of the hyperparameters, rounded up, considered by a split."""
 FEWEST_TO_SPLIT = 10
 FLOOR = 0.01
 """Least variance of a leaf, for values of unit variance."""
 EXTRA_TREES, EXTRA_LEAVES = 100, 64  # thesis, section 4.1.2
-_ABSENT = -1.0  # outside of the unit interval, so that one split tells it
+_ABSENT = -1.0  # outside of the unit interval, so that one split separates it
 
 
 class ForestSurrogate:
-    """Regression trees on bootstrap samples, which split on choices by their position, as SMAC 2 does."""
+    """Regression trees on bootstrap samples, which split on choices by their position, as in SMAC 2."""
 
     acquisition = "ei"
 
     def __init__(self, *, of_leaves: bool = True) -> None:
-        """A forest that has not grown.
+        """An unfitted forest.
 
         Args:
-            of_leaves: whether the variance within leaves counts beside that between trees.
+            of_leaves: whether to add the variance within leaves to that between trees.
         """
         self._of_leaves = of_leaves
 
@@ -53,7 +53,7 @@ class ForestSurrogate:
 
     def fit(self, X: Matrix, y: Floats, random: np.random.Generator) -> None:
         self._centre, self._spread = centre_and_spread(y)
-        # Impurity of a regression tree's node is the variance in it.
+        # The impurity of a regression tree's node is its variance.
         self._trees = [
             (tree, tree.value[:, 0, 0], np.maximum(tree.impurity, FLOOR))
             for tree in self._grown(X.numbers, (y - self._centre) / self._spread, random)
@@ -86,7 +86,7 @@ class ForestSurrogate:
 
 
 class ExtraTreesSurrogate(ForestSurrogate):
-    """Trees on all trials that split at random places."""
+    """Trees on all trials, with random thresholds."""
 
     def _grown(self, X: Floats, scores: Floats, random: np.random.Generator) -> Iterator[Any]:
         from sklearn.tree import ExtraTreeRegressor

@@ -1,4 +1,4 @@
-"""A Gaussian process over the unit cube (Snoek, Larochelle and Adams 2012), fitted anew to every trial."""
+"""A Gaussian process over the unit cube (Snoek, Larochelle and Adams 2012), fitted again at every trial."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class GaussianProcessSurrogate:
         )
         self._centre, self._spread = centre_and_spread(y)
         with warnings.catch_warnings(), one_thread():
-            # A length scale at its bound or a likelihood without a slope still gives a usable process.
+            # A length scale at its bound or a flat likelihood still gives a usable process.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self._process.fit(X.numbers, (y - self._centre) / self._spread)
 

@@ -1,9 +1,9 @@
-"""Ensembles of the processes of other datasets and of the trials' own, one ensemble for each algorithm.
+"""Ensembles of the processes of other datasets and of the trials, one ensemble for each algorithm.
 
 Notation
-    n, t, T   candidates, trials, base models of the algorithm that has most
+    n, t, T   candidates, trials, base models of the algorithm with most
     w, mu_i, s_i   weight, mean and standard deviation of a model; the last is the target model, of the trials
-    r         columns of the factor of a prior that a meta-learner has, which may be one more base model
+    r         columns of the factor of a meta-learner's prior, which may be an additional base model
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAMPLES = 64
 
 @dataclass(frozen=True)
 class BasePredictions(Rows):
-    """Candidates, and what the base models of their algorithm expect of them, in standard scores."""
+    """Candidates, and the predictions of the base models of their algorithm, in standard scores."""
 
     points: Annotated[Floats, "n J"]
     algorithm: Annotated[Positions, "n"]
@@ -37,7 +37,7 @@ class BasePredictions(Rows):
     means: Annotated[Floats, "n T"]
     variances: Annotated[Floats, "n T"]
     prior: Prior | None
-    """What the meta-learner expects; None where there is none."""
+    """The meta-learner's prior; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Member:
     target: GaussianProcesses
     w: Floats
     levels: Floats
-    """(M - 1,) mean of each base model, and of what the meta-learner expects of the trials."""
+    """(M - 1,) mean of each base model and of the meta-learner's prior at the trials."""
 
 
 class EnsembleSurrogate:
@@ -65,7 +65,7 @@ class EnsembleSurrogate:
         """A surrogate for the dataset with these meta-features.
 
         Args:
-            learned: a meta-learner whose prior is one more base model of each algorithm.
+            learned: a meta-learner whose prior is an additional base model of each algorithm.
         """
         self._tasks = tasks
         self._learned = learned
@@ -121,13 +121,13 @@ class EnsembleSurrogate:
             if place in self._members:
                 member = self._members[place]
                 mu, s2 = member.target.predict(own.points)
-                # How trials rank says nothing of the level.
+                # Ranking says nothing about the level.
                 means = means - member.levels + member.target.mean
                 means, variances = np.hstack([means, mu]), np.hstack([variances, s2])
                 w = member.w
-            elif own.prior is not None:  # no trial of this algorithm: the meta-learner knows which are alike
+            elif own.prior is not None:  # no trial of this algorithm: the meta-learner has similarities
                 w = np.eye(means.shape[1])[-1]
-            else:  # all datasets are as like as any
+            else:  # all datasets are equally similar
                 w = np.full(means.shape[1], 1 / max(means.shape[1], 1))
             if len(w):
                 mean[rows], variance[rows] = self._combined(w, means, variances)
@@ -144,7 +144,7 @@ class EnsembleSurrogate:
         y: Floats,
         random: np.random.Generator,
     ) -> Floats:
-        """(M,) how much each model counts."""
+        """(M,) weight of each model."""
         models: list[Floats] = []
         if bases is not None:
             models += [*differences(bases.sample(trials.points, SAMPLES, random)).transpose(1, 0, 2, 3)]

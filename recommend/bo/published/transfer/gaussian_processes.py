@@ -1,13 +1,13 @@
 """Many Gaussian processes at once: Matern 5/2, noise, a constant mean (Manolache, section 6).
 
-The thesis draws kernel hyperparameters by NUTS. Here each process has the likeliest pair of a grid of length
-scale and noise, the same length for all columns, and the amplitude is integrated out: thirty Cholesky factors
-of all processes at once in place of thousands.
+The thesis samples kernel hyperparameters by NUTS. Here each process has the most likely pair of length scale
+and noise on a grid, with the same length for all columns, and the amplitude is integrated out: thirty
+Cholesky factors of all processes at once instead of thousands.
 
 Notation
-    B, n, J   processes, points of each of them, columns
+    B, n, J   processes, points of each, columns
     x, y      (B, n, J) points and (B, n) values, in standard scores
-    known     (B, n) whether it is a point; the others fill up what processes have fewer of
+    known     (B, n) whether it is a point; the others are padding
     l, v      length scale, and variance of the noise over that of the function
     s2        variance of the function; its prior is an inverse gamma of mean 1
     L         (B, n, n) Cholesky factor of the covariance of y over s2
@@ -24,14 +24,14 @@ from metalearners.gp.kernels import matern_at, squared_distances
 from warehouse.support.arrays import Flags, Floats
 
 LENGTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""Length scales, times the square root of the number of columns that vary; each step doubles."""
+"""Length scales as multiples of the square root of the number of varying columns; each step doubles."""
 NOISES = (1e-4, 1e-3, 1e-2, 0.1, 0.5)
 _FREEDOM = 4.0  # degrees of freedom of the prior of s2; set by hand
-_JITTER = 1e-6  # keeps the factor of a posterior covariance from failing by rounding
+_JITTER = 1e-6  # against rounding errors in the factor of a posterior covariance
 
 
 class GaussianProcesses:
-    """B processes, each of its own points."""
+    """B processes, each with its own points."""
 
     def __init__(self, x: Floats, y: Floats, known: Flags, l: Floats, v: Floats) -> None:  # noqa: E741
         """GaussianProcesses with these length scales and noises, (B,) each."""
@@ -46,7 +46,7 @@ class GaussianProcesses:
             self.known[:, :, None] & self.known[:, None, :]
         )
         diagonal = np.arange(n)
-        K[:, diagonal, diagonal] = 1 + self.v[:, None] * self.known  # 1 where there is no point
+        K[:, diagonal, diagonal] = 1 + self.v[:, None] * self.known  # 1 for padding
         self._inverse = np.linalg.inv(np.linalg.cholesky(K))  # L^-1
         missed = np.where(self.known, self.y - self.mean[:, None], 0.0)
         half = np.einsum("bij,bj->bi", self._inverse, missed)
@@ -58,7 +58,7 @@ class GaussianProcesses:
 
     @classmethod
     def fitted(cls, x: Floats, y: Floats, known: Flags) -> Self:
-        """GaussianProcesses with the likeliest length scales and noises."""
+        """GaussianProcesses with the most likely length scales and noises."""
         varying = (np.ptp(np.where(known[:, :, None], x, x[:, :1]), axis=1) > 0).sum(axis=1)
         unit = np.sqrt(np.maximum(varying, 1))
         grid = [(length * unit, np.full(len(x), noise)) for length, noise in product(LENGTHS, NOISES)]

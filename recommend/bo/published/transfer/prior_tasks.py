@@ -1,10 +1,10 @@
 """Runs on other datasets, and the Gaussian process of each dataset and algorithm: the base models S_k,p.
 
-Values of a dataset are in standard scores of all its runs. A base model learns from `CONFIGURATIONS` of them,
-drawn at random; a dataset on which they are all equal, or fewer than `FEWEST`, says nothing and has none.
+Values of a dataset are standard scores over all its runs. A base model learns from a random sample of
+`CONFIGURATIONS` runs; a dataset with fewer than `FEWEST`, or with equal values only, has none.
 
 Notation
-    J    columns of the encoded hyperparameters: standardized, logarithms where they are skewed
+    J    columns of the encoded hyperparameters: standardized, with logarithms of skewed ones
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.table import ConfigurationTable
 
 CONFIGURATIONS = 50
-"""Runs that a base model learns from (Manolache, section 6.1)."""
+"""Training runs of a base model (Manolache, section 6.1)."""
 FEWEST = 3
 
 
@@ -40,8 +40,8 @@ class PriorTasks:
         """Base models of these runs.
 
         Args:
-            most: runs that each learns from.
-            seed: of the choice of these.
+            most: training runs of each.
+            seed: of the random sample.
 
         Raises:
             BadInput: there is no run.
@@ -59,10 +59,10 @@ class PriorTasks:
             str(algorithm): _base_models(data, x, np.flatnonzero(algorithms == algorithm), most, random)
             for algorithm in dict.fromkeys(algorithms)
         }
-        """Algorithm -> its base models, one for each dataset; None where no dataset says anything."""
+        """Algorithm -> its base models, one for each dataset; None if no dataset has one."""
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """(n, J) configurations on the dataset with these meta-features, encoded as the runs are."""
+        """(n, J) configurations on the dataset with these meta-features, encoded like the runs."""
         encoded = encode_configurations(self._encoding, configurations, metafeatures)
         return standardized(comparable(encoded, self._logarithmic), self._centre, self._spread)
 

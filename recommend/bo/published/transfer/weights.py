@@ -1,16 +1,16 @@
 """Weights of an ensemble's models, by their ranking of the trials (Manolache, section 5.2).
 
-Equations are those of Manolache's thesis. Values are larger where better here, and smaller there; pairs are
-counted in both orders, so nothing else changes. The thesis does not say that weights sum to 1: here they are
-divided by their sum, and where all are 0 the target model has all weight, as it has in ties.
+Equations are from Manolache's thesis. Here larger values are better, in the thesis smaller ones; pairs are
+counted in both orders, so nothing else changes. The thesis does not normalize weights: here they are divided
+by their sum, and if all are 0 the target model has all weight, as it has in ties.
 
-Equation 16 rewards a model that overstates differences rather than one that predicts them exactly, and is
-negative for one that understates them. Weights keep its order: where any is negative, all are lifted until
-the lowest is 0. A model without a landmark weighs nothing.
+Equation 16 prefers a model that overstates differences to one that predicts them exactly, and is negative for
+one that understates them. Weights keep its order: if any is negative, all are shifted so that the lowest is
+0. A model without a landmark has weight 0.
 
 Equation 17 is equation 16 after equation 14's mean over samples: mu, the mean difference over the landmarks
 of all samples, times the number of landmarks is the sum of the differences. (Over all pairs mu would be 0,
-as x_i and x_j change places.) So `rlgp-fdiff` and `rlgp-mudiff` are one weighting.
+since x_i and x_j are interchangeable.) So `rlgp-fdiff` and `rlgp-mudiff` are the same weighting.
 
 Notation
     t, S, M   trials, samples, models: the base models, and the target model, which is the last
@@ -28,12 +28,12 @@ import numpy as np
 from warehouse.support.arrays import Flags, Floats
 
 Weighting = Callable[[Sequence[Floats], Floats, np.random.Generator], Floats]
-"""A function from D of each model and y to w."""
+"""Maps D of each model and y to w."""
 
 PERCENTILE = 95
-"""Percentile of the target's losses: most that a base model's median loss may be (Feurer and others 2018)."""
+"""Percentile of the target's losses that limits a base model's median loss (Feurer et al. 2018)."""
 BANDWIDTH = 0.1
-"""Share of misranked pairs from which on a dataset does not count in TST-R; set by hand."""
+"""Share of misranked pairs from which on a dataset has weight 0 in TST-R; set by hand."""
 
 
 def differences(y: Floats) -> Floats:
@@ -54,12 +54,12 @@ def landmarks(D: Floats, y: Floats) -> Flags:
 
 
 def rgpe(models: Sequence[Floats], y: Floats, random: np.random.Generator) -> Floats:
-    """Share of the samples in which a model has the least loss; of equals the target, or one at random."""
+    """Share of the samples in which a model has the least loss; ties go to the target, or are random."""
     return _shares(np.array([ranking_losses(D, y) for D in models]), random)
 
 
 def rgpe_undiluted(models: Sequence[Floats], y: Floats, random: np.random.Generator) -> Floats:
-    """`rgpe` without base models that are mostly worse than the target mostly is (Feurer and others 2018)."""
+    """`rgpe` without base models that rank worse than the target (Feurer et al. 2018)."""
     losses = np.array([ranking_losses(D, y) for D in models])
     kept = np.median(losses, axis=1) <= np.percentile(losses[-1], PERCENTILE)
     kept[-1] = True
@@ -90,7 +90,7 @@ def rlgp_fdiff(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> F
 
 
 def sim(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
-    """Equation 18; c counts the pairs that a model and the target order alike in the same sample."""
+    """Equation 18; c counts the pairs ordered equally by a model and the target in the same sample."""
     n, target = len(y), models[-1]
     found = []
     for D in models:
@@ -101,7 +101,7 @@ def sim(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
 
 
 def epanechnikov(models: Sequence[Floats], y: Floats, _: np.random.Generator) -> Floats:
-    """Weights of the base models whose D are given, and of the target (Wistuba and others 2016).
+    """Weights of the base models with these D, and of the target (Wistuba et al. 2016).
 
     3 / 4 (1 - (d / bandwidth)^2), where d is the share of ordered pairs that a base model misranks, 0 of the
     target itself; divided by their sum (Nadaraya and Watson).
@@ -112,7 +112,7 @@ def epanechnikov(models: Sequence[Floats], y: Floats, _: np.random.Generator) ->
 
 
 def normalized(evidence: Sequence[float] | Floats) -> Floats:
-    """w of (M,) evidence, 0 or more; the target model has all weight where all of it is 0."""
+    """w of (M,) evidence, 0 or more; the target model has all weight if all evidence is 0."""
     w: Floats = np.array(evidence, dtype=np.float64)
     if not w.sum() > 0:
         w[-1] = 1.0

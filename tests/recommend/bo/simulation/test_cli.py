@@ -89,7 +89,7 @@ def test_searches_are_compared_at_equal_seconds(
     assert document["by"] == "seconds"
     assert all(one["trial_seconds"] > 0 for one in document["methods"])
     assert (tmp_path / "curves.csv").read_text().startswith("dataset,method,seed,usual_times,")
-    assert "mean regret over 3 usual run times" in simulate("--by", "seconds")
+    assert "mean regret over 3 median run times" in simulate("--by", "seconds")
 
 
 def test_datasets_are_chosen_by_size_and_half(simulate: Simulate, small_world: Path) -> None:

@@ -125,7 +125,7 @@ def test_the_table_has_the_best_trials_the_model_and_what_to_expect_of_it(tuned:
     assert lines[1] == "4 trials (3 success, 1 crash), 12 s"
     rows = [line.split()[:5] for line in lines if line.split()[:1] in (["3"], ["1"])]
     assert rows == [["3", "0.8750", "1", "75%", "model"], ["1", "0.7500", "2", "25%", "model"]]
-    assert "accuracy: by 2-fold cross-validation, the mean where a trial has several." in lines
+    assert "accuracy: by 2-fold cross-validation, averaged over repetitions." in lines
     assert lines[-1] == (
         "The model: the average of 2 configurations (2 of Decision tree), fitted on all rows, "
         "expected accuracy 0.8125 on new rows."

@@ -186,7 +186,7 @@ def test_where_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_there_is
     assert done.session.model is not None
     fewest = min(done.session.model.rows.values())
     assert 2000 <= fewest < 8000
-    assert done.remarks[-1].endswith(f"had no time for all 8,000 rows: fitted on {fewest:,}.")
+    assert done.remarks[-1].endswith(f"could not be fitted in time on all 8,000 rows: fitted on {fewest:,}.")
     assert machine.now <= 60.0
 
 
@@ -231,7 +231,7 @@ def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() 
     assert done.fitted == [9]
     assert done.remarks == [
         "No trial ended, because the time was up: nothing was compared on the data.",
-        "2 members of the model had no time to be fitted.",
+        "2 members of the model could not be fitted in time.",
     ]
 
 
