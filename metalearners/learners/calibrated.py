@@ -70,7 +70,7 @@ class Calibration:
         return self if self.own_unit is None else replace(self, own_unit=self.own_unit.without(datasets))
 
     def std_of_gain(self, rows: float) -> float:
-        """Standard deviation of the difference of two runs' scores around its prediction."""
+        """Standard deviation of a predicted difference between two runs' scores, at training size `rows`."""
         return max(self.gain_spread.at(rows) * float(np.sqrt(2)) * self.spread, _LEAST_STD)
 
 
