@@ -108,9 +108,9 @@ class Warehouse:
     def create(cls, path: str | Path | None = None) -> Self:
         """The warehouse at `path`, created empty if there is none.
 
-        Default: the one named by the environment variable HEADSTART_WAREHOUSE, else the user's own. The latter
-        is created as a copy of the starter, so that a user's first runs add to the starter's. Raises `BadInput`
-        if the path is a file, or a directory with something else in it.
+        Default: the one named by the environment variable HEADSTART_WAREHOUSE, else the user's own,
+        which is created as a copy of the starter, so that a user's first runs add to the starter's. Raises
+        `BadInput` if the path is a file, or a directory with something else in it.
         """
         if url := _url(path):
             from warehouse.storage import object_storage
