@@ -1,4 +1,5 @@
-"""Processor time of describing datasets with numeric targets, and with the same targets cut at the median.
+"""Processor time of computing meta-features with numeric targets, and with the same targets cut at the
+median.
 
 python -m tests.benchmarks.metafeature_time FOLDER NAME [NAME ...]
 
