@@ -81,7 +81,7 @@ class Job:
     kept: Callable[[Path], Rows] = nothing
     """Its finished results besides rows of the warehouse."""
     written: str = "warehouse"
-    """Folder of the warehouse that it writes. Another one than `warehouse` is created by the job, atomically."""
+    """Folder of the warehouse that it writes; the job creates it, atomically, if it is not `warehouse`."""
     may_begin_damaged: bool = False
 
 
