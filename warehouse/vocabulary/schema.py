@@ -147,7 +147,7 @@ _SCALES = _table(
 _SPACES = _table(
     "spaces",
     _required("flow", _TEXT, "the searched flow"),
-    _required("space", _TEXT, "its space as declared, a JSON object (configurations/declaration.py)"),
+    _required("space", _TEXT, "its space as declared, a JSON object (warehouse/vocabulary/declaration.py)"),
     meaning="The declared search space of a flow that Headstart does not build.",
     key=("flow",),
     checks={"space is a JSON object": "space[1] = '{' AND json_valid(space)"},
