@@ -10,7 +10,7 @@ For each job, it counts over all kills
     lost      rows, finished runs and trials that existed after the kill but are missing or different at the
               end; and reported versions that do not exist
     doubled   rows with a duplicate key
-    false     false reports of damage, contents that no commit made, and final states that differ from that of
+    false     damage, contents that no commit made, and final states that differ from that of
               the undisturbed job
     files     files left by the killed job that belong to no version and still exist after the second run
     left      processes still running a minute after the kill

@@ -45,7 +45,7 @@ finally:
 
 
 def write_csv(path: Path, rows: int, columns: int) -> None:
-    """Write numbers and, in a fifth of the columns, categories, with gaps, and a target that depends on both."""
+    """Write numbers and (a fifth of the columns) categories with gaps, and a target that depends on both."""
     rng = np.random.default_rng(rows)
     frame = pd.DataFrame(rng.normal(size=(rows, columns - 1)).round(4)).add_prefix("x")
     for column in frame.columns[::5]:
