@@ -254,8 +254,8 @@ class Warehouse:
         each other, for a read-only warehouse, and if the disk refuses.
 
         Args:
-            tables: rows by table. If rows depend on the content of the warehouse, pass a function: it gets
-                the warehouse when it is our turn, so that nobody writes in between.
+            tables: rows by table. If they depend on the content of the warehouse, pass a function: it is
+                called with the newest version under the writers' lock.
         """
         self._refuse_if_read_only()
         made: dict[str, pa.Table] = {}
