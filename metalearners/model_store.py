@@ -384,9 +384,7 @@ def _check_readable(wanted: type[Any], state: Mapping[str, Any], arrays: Arrays)
 
 
 def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
-    """Remove models in the warehouse's folder that differ from `model` only in an earlier version of the
-    runs.
-    """
+    """Remove the warehouse's models that differ from `model` only by an earlier version of the runs."""
     if model.path is None or model.path.parent != warehouse.models:
         return
     for path in sorted(model.path.parent.glob(f"{model.origin.learner}-*")):

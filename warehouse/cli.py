@@ -215,7 +215,7 @@ def merge(
 ) -> None:
     """Add the runs of another warehouse, with their datasets, flows and setups.
 
-    Merges all or nothing. It is refused if the two contradict each other, as in the content of a dataset, the
+    Merges all or nothing: nothing if the two contradict each other, as in the content of a dataset, the
     hyperparameters of a setup or the values of a run. Merging the same again changes nothing.
 
     Example: warehouse merge colleague/ --warehouse runs/

@@ -29,9 +29,7 @@ def oriented(values: V, measure: str) -> V:
 
 
 def learned_form(values: np.ndarray, measure: str) -> np.ndarray:
-    """Values of `measure`, larger is better, on the scale that learners compare: relative errors as
-    logarithms.
-    """
+    """Values of `measure`, larger is better, on the scale of learners: relative errors as logarithms."""
     link = MEASURES[measure].link
     return LINKS[link].to_z(values) if link == "relative_error" else values
 

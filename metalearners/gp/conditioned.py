@@ -54,8 +54,7 @@ class Conditioned:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """Expected values in the measure's own unit (`Predictor.expect`), for the training size of the
-        trials.
+        """Expected values in the measure's unit (`Predictor.expect`), for the training size of the trials.
 
         Tried configurations get their posterior mean, too, given the noise from their number of test rows:
             the

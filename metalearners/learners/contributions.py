@@ -111,8 +111,7 @@ class Contributions:
     def of_hyperparameters(
         self, configuration: ConfigurationTable, start: ConfigurationTable
     ) -> ContributionParts:
-        """Contribution of each hyperparameter that differs from `start`, relative to the prediction for
-        `start`.
+        """Contribution of each hyperparameter that differs from `start`, added to the prediction of `start`.
 
         Args:
             configuration: a single one.
@@ -144,9 +143,7 @@ class Contributions:
         )
 
     def _most_important(self, points: Floats, owner: np.ndarray, names: list[str], w: Floats) -> list[str]:
-        """Names of hyperparameters, by how much changing each one alone changes the prediction, largest
-        first.
-        """
+        """Hyperparameters, sorted by how much changing each one alone changes the prediction, descending."""
         x = np.array([np.where(owner == name, points[1], points[0]) for name in names])
         change = np.abs(self.model.kernel.features_at(np.vstack([points[:1], x])) @ w)
         change = np.abs(change[1:] - change[0])
@@ -235,9 +232,7 @@ def _coalitions(players: int) -> list[frozenset[int]]:
 
 
 def _weights_of_features(descriptions: Descriptions, of_groups: Floats) -> Floats:
-    """(q,) weight of each meta-feature's squared difference, from the weights of the groups' mean
-    differences.
-    """
+    """(q,) weight of each meta-feature's squared difference, from the weights of groups' mean differences."""
     sizes = np.bincount(descriptions.group_of, minlength=len(descriptions.groups))
     weights: Floats = (of_groups / np.maximum(sizes, 1))[descriptions.group_of]
     return weights

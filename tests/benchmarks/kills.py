@@ -116,8 +116,7 @@ def content_at(path: Path, *, times: bool = False) -> Rows:
 
 
 def useless_files(folder: Path, path: Path) -> int:
-    """Files that belong to no version of the warehouse at the path, and temporary ones anywhere in the
-    folder.
+    """Files in no version of the warehouse at the path, and temporary ones anywhere in the folder.
 
     Does not count the locks, which are empty, a writer's mark, which stays until the next commit, and the
     user's caches.
@@ -248,8 +247,7 @@ def begin_with_runs(folder: Path) -> None:
 
 
 def begin_damaged(folder: Path) -> None:
-    """A warehouse with truncated files whose rows other files have, without a log entry, and without the
-    record of a commit."""
+    """A warehouse with truncated files whose rows are elsewhere, and without a log entry and a record."""
     begin_scattered(folder)
     run_whole(COMPACTION.command, folder)
     warehouse = folder / "warehouse"

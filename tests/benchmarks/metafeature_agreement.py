@@ -305,8 +305,7 @@ def ignored_options(published: pd.DataFrame, learner: str) -> pd.Series:
 
 
 def landmarker_values(data: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(tasks, learner + score) by our definitions, and for the tasks where OpenML's engine ignored some
-    learner's options, also without these options."""
+    """(tasks, learner + score), and where OpenML's engine ignored options, the same without options."""
     published = load_published(data).loc[list(TASKS)]
     is_odd = pd.concat([ignored_options(published, learner) for learner in IGNORING_OPTIONS], axis=1).any(
         axis=1

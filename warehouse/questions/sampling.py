@@ -2,10 +2,9 @@
 
 The joint table of all flows has a cell for each configuration and each hyperparameter of any flow: thirty
 billion for a million configurations of 3,000 flows. If a warehouse is too large, learners get a sample,
-always the same
-one: flows of algorithms that Headstart can build first, then those with the most runs; the datasets and the
-configurations with the most runs; and equally many runs of each dataset, as far as it has them, drawn by a
-hash of their names. All runs of searches are included: they are few, and the user's own.
+always the same one: flows of algorithms that Headstart can build first, then those with the most runs; the
+datasets and the configurations with the most runs; and equally many runs of each dataset, as far as it has
+them, drawn by a hash of their names. All runs of searches are included: they are few, and the user's own.
 """
 
 from __future__ import annotations
@@ -81,8 +80,7 @@ class RunSample:
 def choose_sample(
     ask: Callable[[str, Mapping[str, Any]], pa.Table], flows: list[str] | None, measure: str, *, joint: bool
 ) -> RunSample:
-    """All runs of `flows` (None: of all flows) if their table fits into memory, else a sample, with a
-    message.
+    """All runs of `flows` (None: of all) if their table fits into memory, else a sample, which is logged.
 
     Args:
         joint: whether each algorithm has columns of its own in the table.

@@ -262,7 +262,7 @@ def _unlisted(warehouse: Path, listed: set[str], named: set[str], deep: bool) ->
 
 
 def is_checkpoint(path: str) -> bool:
-    """Whether a file of a log can be made again from the log's entries."""
+    """Whether a file of a log is part of a checkpoint, which can be made again from the log's entries."""
     name = path.rpartition("/")[2]
     return name == "_last_checkpoint" or ".checkpoint" in name
 

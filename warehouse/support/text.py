@@ -35,8 +35,7 @@ def counted(count: int, things: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""`text` for a terminal, with escapes for what would move its cursor, colour it or change text
-    direction.
+    r"""`text` for a terminal, with escapes for what moves its cursor or changes colour or text direction.
 
     Line breaks and tabs stay. The escaped characters have Unicode's categories Cc, Cf, Cs, Zl and Zp.
 

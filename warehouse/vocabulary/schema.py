@@ -250,8 +250,7 @@ _INGESTS = _table(
 
 
 def plain(schema: pa.Schema) -> pa.Schema:
-    """`schema` without meanings, which only Headstart's own schema has, and with texts instead of
-    dictionaries.
+    """`schema` without meanings, which stored tables do not have, and with texts instead of dictionaries.
 
     Delta takes a column with another description for another column, and refuses its rows.
     """
