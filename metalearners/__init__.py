@@ -1,16 +1,16 @@
 """Meta-learners: models of the performance of configurations on datasets, learned from runs.
 
-    `LEARNERS`, `DEFAULT_LEARNER`: the names of the meta-learners, and the one that `recommend` uses.
-    `new_learner`: a learner by its name, whose `fit` learns from runs and returns a model.
-    `canonical_learner`: the present name of a learner that is given by an earlier one.
-    `trained_model`: the model of a warehouse, trained once and then read.
-    `Observations`: trials on a dataset, which a model is conditioned on.
-    `runs_on`, `without_datasets`: the runs on one dataset; those on all but some.
+    `LEARNERS`, `DEFAULT_LEARNER`: names of the meta-learners, and the one that `recommend` uses.
+    `new_learner`: a learner by name; its `fit` learns from runs and returns a model.
+    `canonical_learner`: the current name of a learner, given this or an earlier one.
+    `trained_model`: the model of a warehouse; trained once, then loaded.
+    `Observations`: trials on a dataset, to condition a model on.
+    `runs_on`, `without_datasets`: the runs on one dataset; the runs on all but some datasets.
     `standard_scores`: values, standardized within each dataset.
 
-`metalearners.evaluation` says how good learners are, and what matters in the runs.
+`metalearners.evaluation` measures how good learners are, and what matters in the runs.
 
-The classes are imported when one is asked for, which keeps importing this package free of cost.
+Classes are imported on first access, so importing this package is fast.
 
 Example:
     >>> from metalearners import new_learner
@@ -75,7 +75,7 @@ DEFAULT_LEARNER = "functional-pca"
 
 
 def canonical_learner(name: str) -> str:
-    """The name in `LEARNERS` of a learner that may be called by one of `ALIASES`.
+    """The current name of a learner, given this name or an alias.
 
     Raises:
         BadInput: an unknown learner; the message lists the known ones.
@@ -86,10 +86,10 @@ def canonical_learner(name: str) -> str:
 
 
 def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
-    """A learner with these settings, JSON values; those left out have their default.
+    """The learner of this name with these settings (JSON values); the others keep their defaults.
 
     Raises:
-        BadInput: an unknown learner or setting, or a value that it can't have.
+        BadInput: unknown learner or setting, or an invalid value.
     """
     from metalearners.codec import with_settings
 

@@ -1,4 +1,4 @@
-"""The command `metalearners`, which is `python -m metalearners`, too."""
+"""The command `metalearners`, also run by `python -m metalearners`."""
 
 from functools import partial
 

@@ -89,7 +89,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class ProtocolOptions:
-    """What is left out, and after which trials a learner is evaluated."""
+    """Which datasets are left out, and after how many trials a learner is evaluated."""
 
     panel: ClassVar = "Evaluation"
     tasks: Annotated[
@@ -100,8 +100,8 @@ class ProtocolOptions:
         typer.Option(
             min=0,
             metavar="N",
-            help="Leave out families of datasets in so many folds; 0: one dataset at a time. Default: 0, or"
-            " 10 where there are more than 150 datasets.",
+            help="Leave out families of datasets in this many folds; 0: one dataset at a time. Default: 0, or"
+            " 10 for more than 150 datasets.",
         ),
     ] = None
     shots: Annotated[
@@ -138,11 +138,11 @@ class ResultOptions:
 def evaluate(
     chosen: LearnerOptions, selected: RunOptions, protocol: ProtocolOptions, results: ResultOptions
 ) -> None:
-    """Leave out datasets, rank their runs, and compare with their scores.
+    """Leave out datasets, rank their runs, and compare the ranking with their scores.
 
-    Prints Kendall's tau-b (1 = the true order), the normalized regret of the best of the first 1, 3 and 5
-    choices (0 = the best was among them), the root mean squared error of predictions and the share of runs
-    within the 80 % interval: means over datasets with 95 % confidence intervals (Student's t).
+    Prints means over datasets with 95 % confidence intervals (Student's t): Kendall's tau-b (1 = the true
+    order), the normalized regret of the best of the first 1, 3 and 5 choices (0 = the best was among them),
+    the root mean squared error of predictions and the share of runs within the 80 % interval.
 
     Example: metalearners evaluate --flow 6969 --shots 0,3,5,10,20 --jobs 2 --output functional-pca-6969.json
     """
@@ -187,7 +187,7 @@ def evaluate(
 def compare(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES", help="Files that `evaluate --output` wrote, one per learner."),
+        typer.Argument(metavar="FILES", help="Files written by `evaluate --output`, one per learner."),
     ],
     by: Annotated[
         str,
@@ -227,12 +227,12 @@ def train(
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a model on the runs of the warehouse, store it, and print where.
+    """Train a model on the runs of the warehouse, store it, and print its path.
 
-    One of a single flow is what `recommend --flow` of that flow learns from.
+    `recommend --flow` uses the model trained with the same `--flow`.
 
-    A model that was trained before from the same runs and settings is found again. A training that was
-    interrupted goes on where it was. How long fits take is learned along with it.
+    A model already trained on the same runs with the same settings is reused. An interrupted training
+    resumes. The running times of fits are learned, too.
 
     Example: metalearners train --warehouse DIR --evaluation functional-pca.json
     """
@@ -274,7 +274,7 @@ def update(
 ) -> None:
     """Continue training a stored model on the warehouse's current runs, and store the result.
 
-    For learners whose training is long (`pmf`): it takes a fifth of the training.
+    For learners that train long (`pmf`): updating takes a fifth of the training time.
 
     Example: metalearners update pmf-0123456789abcdef --warehouse DIR
     """
@@ -307,8 +307,8 @@ def plot_latent(
 ) -> None:
     """Draw where `pmf` places the warehouse's configurations, by algorithm and by one dataset's scores.
 
-    The two axes are the directions in which the latent space is widest. Needs the extra `compare`; trains a
-    model where there is none.
+    The two axes are the directions in which the latent space is widest. Trains a model if there is none.
+    Needs the extra `compare`.
 
     Example: metalearners plot-latent latent.png --dataset diabetes
     """
@@ -332,7 +332,7 @@ def plot_latent(
 
 
 def _stored_path(model: StoredModel) -> Path:
-    """A model's path, as `train` and `update` print it."""
+    """A model's path, for `train` and `update` to print."""
     if model.path is None:
         raise Unwritable("the model can't be stored: neither the warehouse nor the user's cache is writable")
     return model.path
@@ -372,7 +372,7 @@ def models(
     ] = False,
     output: JsonOption = "table",
 ) -> None:
-    """List the trained models beside the warehouse and in your cache, with the runs they were trained on.
+    """List the trained models stored with the warehouse and in your cache, and the runs they learned from.
 
     Examples:
 
@@ -406,7 +406,7 @@ def models(
 
 
 def _prune(warehouse: Warehouse, output: str) -> None:
-    """Remove what can go, and print it."""
+    """Remove superfluous models, and print them."""
     from metalearners.model_pruning import prune, superfluous_models
 
     gone = superfluous_models(warehouse)
@@ -422,7 +422,7 @@ def _prune(warehouse: Warehouse, output: str) -> None:
 
 
 def _figures(model: StoredModel) -> str:
-    """A line about how good a stored model was measured to be; empty where it was not."""
+    """A line on how good a stored model was measured to be; empty if it was not measured."""
     if model.figures is None:
         return ""
     tau, regret = model.figures["tau"], model.figures["regret"]["3"]
@@ -434,7 +434,7 @@ def _figures(model: StoredModel) -> str:
 
 
 def _settings(assignments: list[str] | None) -> dict[str, Any]:
-    """Settings of a learner by name, of NAME=VALUE each."""
+    """Settings of a learner by name, from assignments NAME=VALUE."""
     settings: dict[str, Any] = {}
     for text in assignments or ():
         name, value = console.assignment(text)
@@ -446,7 +446,7 @@ def _settings(assignments: list[str] | None) -> dict[str, Any]:
 
 
 def _metafeature_names(warehouse: Warehouse, selection: str) -> list[str] | None:
-    """Meta-features that an option names; None = all."""
+    """Names of the meta-features selected by an option; None = all."""
     if selection == "all":
         return None
     names = names_in(selection)
@@ -459,7 +459,7 @@ def _metafeature_names(warehouse: Warehouse, selection: str) -> list[str] | None
 
 
 def _numbers(text: str | None) -> list[int]:
-    """Whole numbers of a comma-separated list."""
+    """The whole numbers of a comma-separated list."""
     words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal()]
     if wrong:
@@ -468,7 +468,7 @@ def _numbers(text: str | None) -> list[int]:
 
 
 def _datasets(runs: RunTable, tasks: str) -> list[str]:
-    """Datasets of a comma-separated list of tasks, "3" short for "openml:3"."""
+    """The datasets of a comma-separated list of tasks; "3" is short for "openml:3"."""
     dataset_of = dict(zip(runs.runs["task"], runs.runs["dataset"], strict=True))
     keys = [f"openml:{task}" if task.isdecimal() else task for task in comma_separated(tasks)]
     unknown = [task for task in keys if task not in dataset_of]

@@ -1,20 +1,20 @@
 """Frozen dataclasses as JSON values and arrays, and back: the form in which models and settings are stored.
 
-A dataclass becomes a JSON object with a value for each field. Its arrays are kept apart, each under the path
-of its field ("kernel.Z"). Reading follows the type hints, runs no code of what it reads, and is the one place
-that finds damage: what is missing, of another type, or does not fit the rest.
+A dataclass becomes a JSON object with a value for each field. Its arrays are stored separately, under the
+path of their field ("kernel.Z"). Decoding follows the type hints and never runs stored code. Only decoding
+detects damage: missing values, wrong types and axes of different lengths.
 
     hint                                      stored as
     str, bool, int, float, Enum, Literal      a JSON value
     tuple[X, ...], Mapping[str, X], X | None  a JSON array, object, null
     numpy.typing.NDArray                      an array
-    a dataclass                               an object; one of several: also "kind", the name of its class
-    Any                                       itself, a JSON value
-    a type alias (PEP 695)                    as what it stands for
+    a dataclass                               an object; if several are possible, with its class name as
+    "kind" Any                                       itself, a JSON value
+    a type alias (PEP 695)                    as its value
 
 `Annotated[Floats, "d K"]` names the axes of an array, and `Annotated[tuple[str, ...], "K"]` that of a tuple.
-Axes of one name have one length within a dataclass, and in its parts where they name it, too. A number stands
-for itself.
+Axes with the same name have the same length within a dataclass, including those of its parts. A number is a
+fixed length.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def encode(content: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def decode(wanted: type[T], facts: Mapping[str, Any], arrays: Arrays) -> T:
-    """The dataclass that `encode` gave these of. A field that is not there takes its default.
+    """The dataclass that `encode` turned into these values. A missing field takes its default.
 
     Raises:
-        DamagedModel: something is missing, of another type, or does not fit the rest.
+        DamagedModel: a value is missing, has a wrong type, or does not fit the others.
     """
     try:
         content: T = _dataclass(wanted, _as(Mapping, facts, "it"), "", arrays)
@@ -57,10 +57,10 @@ def decode(wanted: type[T], facts: Mapping[str, Any], arrays: Arrays) -> T:
 
 
 def with_settings(wanted: type[T], settings: Mapping[str, Any]) -> T:
-    """The dataclass with these JSON values as fields, and the defaults of the others.
+    """The dataclass with these JSON values as fields, and defaults for the others.
 
     Raises:
-        BadInput: an unknown field, or a value of another type or out of range.
+        BadInput: an unknown field, or a value of a wrong type or out of range.
     """
     known = [field.name for field, _ in _fields(wanted)]
     unknown = settings.keys() - set(known)
@@ -74,7 +74,7 @@ def with_settings(wanted: type[T], settings: Mapping[str, Any]) -> T:
 
 
 def _written(value: Any, hint: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
-    """The JSON value of `value`, whose arrays are put among `arrays`; None for an array."""
+    """The JSON value of `value`; None for an array. Arrays are added to `arrays`."""
     if isinstance(value, np.ndarray):
         arrays[path] = value
         return None
@@ -142,14 +142,14 @@ def _value(hint: Any, fact: Any, path: str, arrays: Arrays) -> Any:
 
 
 def _as(wanted: Any, fact: object, path: str) -> Any:
-    """`fact`, which is of this type."""
+    """`fact`, checked to have this type."""
     if not isinstance(fact, wanted) or (isinstance(fact, bool) and wanted is not bool):
         raise ValueError(f"{path} is {fact!r}, not a {wanted.__name__}")
     return fact
 
 
 def _lengths(content: Any) -> dict[str, int]:
-    """Axis -> length, of the axes that a dataclass names itself, after comparing those of its parts."""
+    """Length of each axis named by a dataclass itself, checked against those of its parts."""
     lengths: dict[str, int] = {}
     parts = []
     for field, hint in _fields(type(content)):
@@ -172,28 +172,28 @@ def _agree(lengths: dict[str, int], axis: str, length: int, where: str) -> None:
 
 
 def _axes(hint: Any, value: Any) -> Iterator[tuple[str, int]]:
-    """Name and length of each axis that the hint of a field names."""
+    """Name and length of each axis named in the hint of a field."""
     if get_origin(hint) is Annotated and value is not None:
         shape = value.shape if isinstance(value, np.ndarray) else (len(value),)
         yield from zip(hint.__metadata__[0].split(), shape, strict=True)
 
 
 def _kinds(hint: Any) -> dict[str, Any]:
-    """Name -> type, for the types that a hint allows besides None."""
+    """Types allowed by a hint besides None, by name."""
     choices: Sequence[Any] = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     return {getattr(choice, "__name__", str(choice)): choice for choice in choices if choice is not NoneType}
 
 
 def _fields(wanted: Any) -> list[tuple[Field[Any], Any]]:
-    """The fields of a dataclass that it is made from, each with its type hint."""
+    """The fields that a dataclass is constructed from, each with its type hint."""
     hints = get_type_hints(wanted, include_extras=True)
     return [(field, _without_aliases(hints[field.name])) for field in fields(wanted) if field.init]
 
 
 def _without_aliases(hint: Any) -> Any:
-    """The hint with every type alias (PEP 695), also within its arguments, replaced by its value.
+    """The hint with every type alias (PEP 695) replaced by its value, also within its arguments.
 
-    NumPy, for one, makes `NDArray` an alias from Python 3.12 on.
+    For example, NumPy's `NDArray` is an alias from Python 3.12 on.
     """
     origin, arguments = get_origin(hint), get_args(hint)
     alias = origin or hint
@@ -208,8 +208,8 @@ def _without_aliases(hint: Any) -> Any:
 
 
 def _of_parameters(value: Any, parameters: Sequence[Any], arguments: Sequence[Any]) -> Any:
-    """The value of a generic alias with these arguments in place of its type parameters."""
-    given = dict(zip(parameters, arguments, strict=False))  # none where the alias is used without arguments
+    """The value of a generic alias, with these arguments for its type parameters."""
+    given = dict(zip(parameters, arguments, strict=False))  # empty for an alias without arguments
     if value in given:
         return given[value]
     used = getattr(value, "__parameters__", ())

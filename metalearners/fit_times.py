@@ -1,20 +1,19 @@
 """Predicted running time of a fit, learned from runs on other datasets.
 
-The logarithm of the seconds is linear in the logarithms of the dataset's sizes: one line for each algorithm,
+The logarithm of the seconds is linear in the logarithms of the dataset's sizes: each algorithm has one line,
 to which each configuration adds a line of its own, shrunk towards 0. So a configuration with few runs takes
-as long as its algorithm usually does, and a dataset larger than all known ones takes longer. A configuration
-without runs takes as much longer than its algorithm as configurations with similar hyperparameters do
-(Gaussian process on the levels of the known configurations' own lines). A run that was stopped by its time
-limit counts as what is expected of a run that takes longer than the limit (the EM algorithm for censored
-normal values; Dempster, Laird and Rubin 1977).
+about as long as its algorithm does, and a dataset larger than all known ones takes longer. For a
+configuration without runs, a Gaussian process predicts the level of its own line from those of configurations
+with similar hyperparameters. A run stopped by its time limit counts with its expected time, given that it
+takes longer than the limit (the EM algorithm for censored normal values; Dempster, Laird and Rubin 1977).
 
-Van Hoof's thesis (section 5.2) has boosted trees for this, which predict no time outside of the range that
-they have seen, and are less exact here (`python -m tests.benchmarks.fit_times`).
+Van Hoof's thesis (section 5.2) uses boosted trees, which never predict a time outside the range of their
+training data and are less accurate here (`python -m tests.benchmarks.fit_times`).
 
 Notation
     m, n, a     runs, configurations, algorithms
     x           (9,) sizes of a dataset: 1, and eight of `_sizes`, standardized
-    A, B        (a, 9) line of each algorithm, (n, 9) what each configuration adds to it:
+    A, B        (a, 9) line of each algorithm, (n, 9) addition of each configuration:
                 log seconds = (A + B) x
     J           columns of the encoded hyperparameters
     Z           (n, J) encoded configurations, in length scales
@@ -49,32 +48,33 @@ QUALITIES = (
 """Meta-features that times depend on."""
 
 _FLAT = 1.0
-"""Pull of an algorithm's slopes towards 0; a heuristic, as the next two."""
+"""Regularization of an algorithm's slopes towards 0; a heuristic, as the next two."""
 _OWN_LEVEL = 1.0
-"""Pull of a configuration's level towards that of its algorithm, as so many runs would."""
+"""Regularization of a configuration's level towards that of its algorithm, in numbers of runs."""
 _OWN_SLOPES = 10.0
 _LENGTH = 2.5
-"""Length scale of k in standard deviations of a hyperparameter, for each root of their number; as the next
-one, chosen by fits of left-out configurations on one half of the families (`tests.benchmarks.fit_times`)."""
-_NUGGET = 0.003  # variance of a configuration's level that its hyperparameters do not explain; k is 1
+"""Length scale of k in standard deviations of a hyperparameter, multiplied by the square root of the number
+of hyperparameters. Like the nugget, chosen by fits of left-out configurations on one half of the families
+(`tests.benchmarks.fit_times`)."""
+_NUGGET = 0.003  # variance of a configuration's level not explained by its hyperparameters; k is 1
 _MANY = 1000.0
-"""Rows from which on seconds grow with them; fits on fewer take about the same time."""
+"""Number of rows above which seconds grow with them; fits on fewer take about the same time."""
 _FOLDS = 5
 _SHORTEST = 1e-3  # seconds
-_ROUNDS = 30  # of expectation and maximization, at most
-_SETTLED = 0.01  # change of a log second from round to round that ends them
+_ROUNDS = 30  # most rounds of expectation and maximization
+_SETTLED = 0.01  # rounds end when no log second changes by more
 
 
 @dataclass(frozen=True, kw_only=True)
 class HyperparameterEffects:
-    """How much longer than their algorithm configurations take, by their hyperparameters."""
+    """How much longer configurations take than their algorithm does, by their hyperparameters."""
 
     encoding: HyperparameterEncoding
     logarithmic: Annotated[Flags, "J"]
-    """Columns whose logarithms are compared (`logarithmic_columns`)."""
+    """Columns compared by their logarithms (`logarithmic_columns`)."""
     centre: Annotated[Floats, "J"]
     length: Annotated[Floats, "J"]
-    """Length scale; infinite where configurations of an algorithm do not differ."""
+    """Length scale; infinite where no configurations of an algorithm differ."""
     Z: Annotated[Floats, "n J"]
     algorithm: Annotated[Positions, "n"]
     """Position of each configuration's algorithm in `FitTimes.algorithms`."""
@@ -84,7 +84,7 @@ class HyperparameterEffects:
     def predict(
         self, configurations: ConfigurationTable, algorithm: Positions, metafeatures: pd.Series
     ) -> Floats:
-        """(q,) difference of log seconds from those of the algorithm.
+        """(q,) log seconds minus those of the algorithm.
 
         Args:
             algorithm: (q,) position of each configuration's algorithm; -1 = unknown.
@@ -100,11 +100,11 @@ class HyperparameterEffects:
 
 @dataclass(frozen=True, kw_only=True)
 class FitTimes:
-    """Predicts seconds of processor time, on a machine like those of the runs."""
+    """Predicts processor time in seconds, on a machine like those of the runs."""
 
     centre: Annotated[Floats, "8"]
     unit: Annotated[Floats, "8"]
-    """What `_sizes` are standardized with."""
+    """Mean and standard deviation that standardize `_sizes`."""
     algorithms: Annotated[tuple[str, ...], "a"]
     of_algorithms: Annotated[Floats, "a 9"]
     """A"""
@@ -113,7 +113,7 @@ class FitTimes:
     """B"""
     effects: HyperparameterEffects
     factor: float
-    """80 % of the fits take at most this many times the predicted time, and at least that fraction of it."""
+    """80 % of the fits take between the predicted time divided by this and multiplied by this."""
 
     def seconds(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
@@ -121,8 +121,8 @@ class FitTimes:
         """(q,) seconds of one fit of each configuration; NaN for algorithms without timed runs.
 
         Args:
-            metafeatures: quality -> value of the dataset.
-            rows: number of rows that are fitted on; None = all.
+            metafeatures: of the dataset, by quality.
+            rows: training size; None = all rows.
         """
         n = metafeatures.get("NumberOfInstances", np.nan) if rows is None else rows
         sizes = _sizes(metafeatures.to_frame().T, np.array([n], dtype=np.float64))
@@ -153,7 +153,7 @@ def learn_fit_times(fits: TimedFits, metafeatures: pd.DataFrame) -> FitTimes:
     described = metafeatures.reindex(runs["dataset"])
     rows = runs["train_rows"].to_numpy(np.float64, na_value=np.nan)
     sizes = _sizes(described, np.where(np.isnan(rows), described["NumberOfInstances"], rows))
-    centre, unit = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)  # rounded, equal sizes differ
+    centre, unit = sizes.mean(axis=0), np.maximum(sizes.std(axis=0), 1e-9)  # rounding: equal sizes differ
     X = np.column_stack([np.ones(len(sizes)), (sizes - centre) / unit])
     y = np.log(np.maximum(runs["seconds"].to_numpy(np.float64), _SHORTEST))
     stopped = runs["stopped"].to_numpy(np.bool_)
@@ -177,10 +177,10 @@ def learn_fit_times(fits: TimedFits, metafeatures: pd.DataFrame) -> FitTimes:
 def _effects(
     fits: TimedFits, levels: Floats, setups: pd.Index, algorithms: pd.Index, usual: pd.Series
 ) -> HyperparameterEffects:
-    """Learn effects from the levels of the configurations' own lines, (n,).
+    """Learn the effects from the levels of the configurations' own lines, (n,).
 
     Args:
-        usual: quality -> value of a usual dataset, for hyperparameters that refer to its size.
+        usual: meta-features of a typical dataset, for hyperparameters that depend on its size.
     """
     table = fits.configurations.of_setups(setups)
     encoding = learn_encoding(table.hyperparameters, size_of(usual), one_hot=True)
@@ -212,9 +212,9 @@ def _effects(
 
 
 def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
-    """(m, 8) sizes of datasets, (m, qualities), of which `rows`, (m,), are fitted on.
+    """(m, 8) sizes of datasets with `metafeatures`, (m, qualities), and training sizes `rows`, (m,).
 
-    What is unknown is 0.
+    Unknown sizes are 0.
     """
     features, numeric, classes, gaps = (
         metafeatures.reindex(columns=list(QUALITIES[1:])).to_numpy(np.float64).T
@@ -234,14 +234,14 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _TimedRuns(Rows):
-    """Runs and how long they took."""
+    """Runs and their times."""
 
     X: Floats
-    """(m, 9) a one, and sizes of the dataset."""
+    """(m, 9) a one, then sizes of the dataset."""
     y: Floats
     """(m,) log seconds."""
     stopped: Flags
-    """(m,) whether the run took longer than `y`."""
+    """(m,) whether the run was stopped at `y`."""
     algorithm: Positions
     """(m,) position of its algorithm."""
     setup: Positions
@@ -249,7 +249,7 @@ class _TimedRuns(Rows):
 
 
 def _lines(runs: _TimedRuns, algorithms: int, setups: int) -> tuple[Floats, Floats]:
-    """A and B of runs of so many algorithms and configurations."""
+    """A and B, learned from runs of this many algorithms and configurations."""
     X, y, stopped, algorithm, setup = runs.X, runs.y, runs.stopped, runs.algorithm, runs.setup
     slopes = X.shape[1] - 1
     pulls = np.array([1e-6, *[_FLAT] * slopes]), np.array([_OWN_LEVEL, *[_OWN_SLOPES] * slopes])
@@ -273,10 +273,10 @@ def _lines(runs: _TimedRuns, algorithms: int, setups: int) -> tuple[Floats, Floa
 
 
 def _longer_than(bound: Floats, missed: Floats, std: float) -> Floats:
-    """Means of normally distributed values of which only those above `bound` are left.
+    """Means of normally distributed values, given that they exceed `bound`.
 
     Args:
-        missed: `bound` less the mean of all values.
+        missed: `bound` minus the unconditional mean.
     """
     from scipy.special import log_ndtr
 
@@ -287,7 +287,7 @@ def _longer_than(bound: Floats, missed: Floats, std: float) -> Floats:
 
 
 def _missed(runs: _TimedRuns, family: Positions) -> Floats:
-    """(m,) by how much the log seconds of runs are missed without the runs of their fold of families."""
+    """(m,) errors of log seconds in cross-validation over families."""
     fold = family % _FOLDS
     sizes = runs.algorithm.max() + 1, runs.setup.max() + 1
     missed = np.zeros(len(runs.y))
@@ -300,7 +300,7 @@ def _missed(runs: _TimedRuns, family: Positions) -> Floats:
 
 
 def _ridges(X: Floats, y: Floats, group: Positions, groups: int, pull: Floats) -> Floats:
-    """(groups, 9) ridge regression of the runs of each group; 0 where there is none."""
+    """(groups, 9) ridge regression of the runs of each group; 0 for groups without runs."""
     lines = np.zeros((groups, X.shape[1]))
     for own in pd.Series(group).groupby(group).indices.values():
         lines[group[own[0]]] = np.linalg.solve(X[own].T @ X[own] + np.diag(pull), X[own].T @ y[own])

@@ -1,7 +1,7 @@
-"""Files of a model: a directory of JSON and arrays, written whole or not at all, read without running code.
+"""Files of a model: a directory of JSON and arrays, written atomically, read without running code.
 
-The directory has `model.json` and `arrays.npz`: what `metalearners.codec.encode` makes of it, and what else
-is to be known of it. `model.json` holds the checksums of both.
+The directory has `model.json` and `arrays.npz`: the result of `metalearners.codec.encode`, and facts about
+the model. `model.json` holds the checksums of both.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _PROBE_BYTES = 2**20
-"""Size of the file that is written to see whether a model could be; most models are smaller."""
+"""Size of the test file that shows whether a model can be written; most models are smaller."""
 
 
 def write_files(target: Path, content: Mapping[str, Any], arrays: Arrays) -> Path:
-    """Write the directory `target`, in place of one that is there, and return it.
+    """Write the directory `target`, replacing an existing one, and return it.
 
     Args:
-        content: JSON values; `format` and `version` say what they are.
+        content: JSON values, among them the `format` and its `version`.
 
     Raises:
         OSError, Unwritable: it can't be written.
@@ -90,7 +90,7 @@ def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]
     """The arrays in the directory `path`.
 
     Args:
-        content: of the same directory, as `read_content` returns it.
+        content: the result of `read_content` for the same directory.
 
     Raises:
         DamagedModel: they are missing or damaged.
@@ -111,26 +111,26 @@ def read_arrays(path: Path, content: Mapping[str, Any]) -> dict[str, np.ndarray]
 
 
 def user_cache() -> Path:
-    """Directory of the models of users whose warehouse can't be written to."""
+    """Directory of models, for users who can't write to their warehouse."""
     return cache_directory() / "models"
 
 
 def places(warehouse: Warehouse) -> list[Path]:
-    """Directories in which models are looked for: the warehouse's own, then the user's cache."""
+    """Directories to look for models in: the warehouse's own, then the user's cache."""
     return [warehouse.models, user_cache()]
 
 
 def folders_for(warehouse: Warehouse) -> list[Path]:
-    """Directories in which a model may be stored, best first."""
+    """Directories to store a model in, best first."""
     found = places(warehouse)
     return found[1:] if warehouse.read_only else found
 
 
 def kept(name: str, warehouse: Warehouse, read: Callable[[Path], T], again: str) -> T | None:
-    """What `read` makes of the first directory `name` that is not damaged; None: there is none.
+    """The result of `read` for the first undamaged directory `name`; None if there is none.
 
     Args:
-        again: what is done where one is damaged, for the log.
+        again: the consequence of damage, for the log.
     """
     for place in places(warehouse):
         if (place / name).is_dir():
@@ -149,9 +149,9 @@ def keep(
 ) -> Path | None:
     """Write the results of training to a directory `name` in the first writable folder; returns its path.
 
-    What is the warehouse's is shared with other machines; it can be used where that fails.
+    Results in the warehouse's folder are also shared with other machines; if that fails, they stay local.
 
-    Returns: None where no folder can be written.
+    Returns: None if no folder is writable.
     """
     for folder in folders_for(warehouse):
         try:

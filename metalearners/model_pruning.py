@@ -1,7 +1,7 @@
 """Pruning of stored models that are no longer used.
 
-A model is found by what it was trained from, so one of an earlier version of a warehouse lies there unused.
-Those of other warehouses in the user's cache may still be wanted, unless they are old.
+A model is found by its training data and settings, so a model of an earlier version of the warehouse is never
+found again. Models of other warehouses in the user's cache may still be wanted, unless they are old.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import DamagedModel
 
 OLD_DAYS = 30
-"""Days after which an interrupted training, and a model of another warehouse or version, can go."""
+"""Age at which an interrupted training, or a model of another warehouse or version, is superfluous."""
 
 
 @dataclass(frozen=True)
 class Superfluous:
-    """A superfluous model, or the remains of a training."""
+    """A superfluous model, or the remains of an interrupted training."""
 
     path: Path
     reason: str
     size: int
-    """Bytes on the disk."""
+    """Bytes on disk."""
 
 
 def superfluous_models(warehouse: Warehouse, now: float | None = None) -> list[Superfluous]:
     """Superfluous models in the folder of `warehouse`, unless it is read-only, and in the user's cache.
 
     Args:
-        now: seconds since 1970; None = the present.
+        now: seconds since 1970; None = the current time.
     """
     own, cache = warehouse.models, user_cache()
     oldest = (time.time() if now is None else now) - OLD_DAYS * 86_400
@@ -52,7 +52,7 @@ def superfluous_models(warehouse: Warehouse, now: float | None = None) -> list[S
 
 
 def prune(models: list[Superfluous], warehouse: Warehouse) -> None:
-    """Remove these from the disk, and those of the warehouse's own folder from wherever it is.
+    """Remove these from the disk, and the warehouse's own also from its bucket.
 
     Raises:
         OSError: one can't be removed.
@@ -67,7 +67,7 @@ def prune(models: list[Superfluous], warehouse: Warehouse) -> None:
 
 
 def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> str | None:
-    """Why it can go; None where it is to stay."""
+    """Why it is superfluous; None if it is not."""
     if path.is_file():
         return "an interrupted training, too old to resume" if is_old else None
     try:

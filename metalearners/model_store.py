@@ -1,7 +1,7 @@
 """Store of models: a model is loaded if it was trained before (`metalearners.stored_model`), else trained.
 
-A model is looked for in the warehouse's folder `models`, which the bundled starter brings along, then in the
-user's cache; a new one goes to the first of them that can be written.
+Models are looked for in the warehouse's folder `models`, some of which come with the bundled starter, then in
+the user's cache. A new model is stored in the first of these that is writable.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ FIT_TIMES_VERSION = 2
 """Version of the model of running times; see `VERSION`."""
 
 _LONG = 1.0
-"""Expected seconds from which on a training is announced."""
+"""Trainings expected to take at least this many seconds are announced."""
 
 
 def trained_model(
@@ -76,26 +76,26 @@ def trained_model(
     report: Callable[[Round], None] | None = None,
     must_be_stored: bool = False,
 ) -> StoredModel:
-    """The model of these runs: from the disk if it was trained before, else trained and stored now.
+    """The model of these runs: loaded if it was trained before, else trained and stored now.
 
-    Where a model can do without some datasets (`LeavesOut`), that of all datasets is found or trained, and
-    they are taken out of it, in a fraction of a second; then nothing is stored. Where a learner can be fitted
-    again with the calibration of that model (`CalibratedLearner`), it is. Where nothing but runs on
-    these datasets came to the warehouse since a model was trained, that model is what a training without them
-    would give: it is taken as it is.
+    Some models can do without datasets (`LeavesOut`): then the model of all datasets is found or trained, and
+    they are removed from it in a fraction of a second; nothing is stored. A `CalibratedLearner` is fitted
+    again with the calibration of the model of all datasets. If all runs added since an earlier model was
+    trained are on left-out datasets, training would give that model again, so it is returned.
 
     Args:
         measure: a name or an alias of `warehouse.vocabulary.measures`.
         task_type: of the runs.
         leave_out: datasets whose runs, and those on their near copies, the model must not see.
-        only: flows whose runs alone the model learns from, as it would from those of all; empty = all.
-        settings: of the learner; those left out have their default.
-        report: told where a long training stands. One that was interrupted goes on where it was.
-        must_be_stored: refuse to train what could not be stored; else it is returned without a path.
+        only: flows to learn from, selected from the runs of all flows; empty = all.
+        settings: of the learner; the others keep their defaults.
+        report: called with the progress of a long training. An interrupted one resumes.
+        must_be_stored: raise before training if no folder is writable; else the model is returned without a
+            path.
 
     Raises:
-        BadInput: an unknown learner, flow or measure, no run to learn from, or no place to store it.
-        Failed: this version of Headstart can't read the model that it trained.
+        BadInput: unknown learner, flow or measure, no runs to learn from, or no place to store the model.
+        Failed: this version of Headstart can't read the model that it wrote.
     """
     untrained = new_learner(learner, settings)
     origin = replace(
@@ -128,7 +128,7 @@ def trained_model(
     if of_all is not None and refits is not None:
         calibration = cast("CalibratedModel", of_all.fitted).calibration
         refit = partial(refits.refit, calibration, _with_families(origin, warehouse))
-        # Its time says nothing of a training.
+        # The time of a refit says nothing about a training.
         return _store(replace(_train(refit, origin, warehouse), seconds=None), warehouse)
     learn = untrained.fit
     if isinstance(untrained, LongTraining):
@@ -148,7 +148,7 @@ def is_trained(
     only: Collection[str],
     settings: Mapping[str, Any] | None,
 ) -> bool:
-    """Whether `trained_model` of these arguments, without flow and left-out datasets, is on the disk."""
+    """Whether a model of all datasets for these arguments of `trained_model` is on the disk."""
     untrained = new_learner(learner, settings)
     return _is_kept(_origin(warehouse, untrained, learner, measure, task_type, only), warehouse)
 
@@ -198,16 +198,16 @@ def updated_model(
     *,
     report: Callable[[Round], None] | None = None,
 ) -> StoredModel:
-    """The model in the directory `path`, trained on with all runs of `warehouse`, and stored.
+    """The model in the directory `path`, trained further on all runs of `warehouse`, and stored.
 
-    From then on it is the model of these runs, and `trained_model` finds it.
+    `trained_model` then finds it as the model of these runs.
 
     Args:
-        path: of the directory, or its name where it is one of those beside the warehouse or in the cache.
+        path: the directory, or its name if it lies in a folder of models of the warehouse or the cache.
 
     Raises:
         BadInput: there is no such model, its learner can only be trained from the start, or the new one
-            could not be stored.
+            can't be stored.
     """
     named = [place / Path(path).name for place in places(warehouse)]
     before = load_model(next((model for model in [Path(path), *named] if model.is_dir()), path))
@@ -232,7 +232,7 @@ def trained_fit_times(warehouse: Warehouse, *, task_type: TaskType = CLASSIFICAT
     Raises:
         BadInput: no run is timed.
     """
-    # The name of what classification takes is that of earlier versions, which knew no other type.
+    # Classification adds nothing: earlier versions had no other type, and their files keep their names.
     runs = warehouse.fingerprint + ("" if task_type is CLASSIFICATION else task_type.name)
     name = f"fit_times.{hashlib.sha256(runs.encode()).hexdigest()[:16]}"
     if (known := kept(name, warehouse, _read_fit_times, "learning it again")) is not None:
@@ -259,10 +259,10 @@ def _train(
     warehouse: Warehouse,
     pace: float | None = None,
 ) -> StoredModel:
-    """What `learn` makes of the runs that `origin` names, announced if it takes long.
+    """Apply `learn` to the runs of `origin`; announced if it takes long.
 
     Args:
-        pace: expected seconds for each run; None = unknown.
+        pace: expected seconds per run; None = unknown.
     """
     runs, known = _learned_from(origin, warehouse)
     runs_on = runs.runs["dataset"].value_counts(sort=False).to_dict()
@@ -287,9 +287,9 @@ def _train(
 
 
 def _earlier_model(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
-    """A model of an earlier version of the warehouse with the learner and settings of `origin`; None: none.
+    """A model of an earlier version of the warehouse with the learner and settings of `origin`, or None.
 
-    The training data of both must be equal to the last number.
+    Its training data must be identical to those of `origin`.
     """
     now: TrainingData | None = None
     for place in [*places(warehouse), STARTER / "models"]:
@@ -318,7 +318,7 @@ def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, 
 
 
 def _without(model: StoredModel, origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
-    """The model of all runs without what `origin` leaves out; None where that takes a training."""
+    """The model of all runs without the datasets left out by `origin`; None if that needs training."""
     left_out = _with_families(origin, warehouse)
     fitted = model.fitted.without(left_out) if isinstance(model.fitted, LeavesOut) else None
     if fitted is None:
@@ -328,7 +328,7 @@ def _without(model: StoredModel, origin: ModelOrigin, warehouse: Warehouse) -> S
 
 
 def _with_families(origin: ModelOrigin, warehouse: Warehouse) -> set[str]:
-    """The datasets that `origin` leaves out, and those of their families."""
+    """The datasets left out by `origin`, and the others of their families."""
     families = warehouse.sql(_FAMILIES, {"datasets": list(origin.left_out)})["dataset"]
     return {*origin.left_out, *families}
 
@@ -340,7 +340,7 @@ WHERE family IN (SELECT family FROM datasets WHERE list_contains($datasets, data
 
 
 def _seconds_per_run(learner: str, places: Sequence[Path]) -> float | None:
-    """How long a training takes by the first stored model of this learner that says so; None: none does."""
+    """Training time per run of the first stored model of this learner that has one, or None."""
     for place in places:
         for path in sorted(place.glob(f"{learner}-*")):
             with suppress(DamagedModel):
@@ -352,15 +352,15 @@ def _seconds_per_run(learner: str, places: Sequence[Path]) -> float | None:
 
 
 def _watch(origin: ModelOrigin, folder: Path, report: Callable[[Round], None] | None) -> Watch:
-    """Watch over a training that keeps its state in `folder`."""
+    """The progress of a training, saved in `folder`."""
     return Watch(folder / f".{origin.key}.training.npz", report)
 
 
 def _store(model: StoredModel, warehouse: Warehouse) -> StoredModel:
-    """The stored model; one that can't be stored is still a model.
+    """Store the model. If that fails, it is returned without a path.
 
     Raises:
-        Failed: it could not be read again.
+        Failed: this version can't read what it wrote.
     """
     content, arrays = model.files()
     learner = new_learner(model.origin.learner, model.origin.settings)
@@ -369,10 +369,10 @@ def _store(model: StoredModel, warehouse: Warehouse) -> StoredModel:
 
 
 def _check_readable(wanted: type[Any], state: Mapping[str, Any], arrays: Arrays) -> None:
-    """Refuse to store what would be found damaged, and so be learned again, at every call.
+    """Check that what is to be stored can be read; else every call would find it damaged and learn it again.
 
     Raises:
-        Failed: it can't be read, which is an error of Headstart.
+        Failed: it can't be read, which is a bug in Headstart.
     """
     try:
         decode(wanted, state, arrays)
@@ -384,7 +384,7 @@ def _check_readable(wanted: type[Any], state: Mapping[str, Any], arrays: Arrays)
 
 
 def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
-    """Remove models in the warehouse's folder that are as a new one, of an earlier version."""
+    """Remove the warehouse's models that differ from `model` only by an earlier version of the runs."""
     if model.path is None or model.path.parent != warehouse.models:
         return
     for path in sorted(model.path.parent.glob(f"{model.origin.learner}-*")):

@@ -20,7 +20,7 @@ class Prediction:
     mean: np.ndarray
     """(n,), larger is better."""
     std: np.ndarray | None = None
-    """(n,) standard deviation of a run's score around `mean`, where the learner states one."""
+    """(n,) standard deviation of a run's score around `mean`; None if the learner has none."""
 
 
 class ValueInterval(NamedTuple):
@@ -39,16 +39,16 @@ class Observations:
     """Trials on the new dataset."""
 
     configurations: ConfigurationTable
-    """t of them"""
+    """(t,)"""
     values: np.ndarray
-    """(t,) of the measure that the learner was trained on, larger is better (see `oriented`)."""
+    """(t,) values of the measure that the learner was trained on, larger is better (see `oriented`)."""
     link: LinkName = "identity"
-    """The measure's link; identity where values are scores."""
+    """The measure's link; identity if the values are scores."""
     test_rows: int | None = None
-    """Rows on which each value was measured, in all its folds; None = all rows of the dataset."""
+    """Rows on which each value was measured, over all its folds; None = all rows of the dataset."""
 
     def with_more(self, others: Observations) -> Observations:
-        """Trials that are these and then the others."""
+        """These trials, followed by the others."""
         configurations = self.configurations.followed_by(others.configurations)
         return replace(
             self, configurations=configurations, values=np.concatenate([self.values, others.values])
@@ -56,24 +56,24 @@ class Observations:
 
 
 class Predictor(Protocol):
-    """Says what to expect of configurations on a dataset, and takes trials into account."""
+    """Predicts configurations on a dataset, and takes trials into account."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict scores of `configurations` on the dataset with these meta-features (by quality).
 
-        Never fails on values and qualities that training did not have.
+        Never fails on values and qualities absent from training.
         """
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Positions of the `n` configurations to try first, in order; all of them where there are fewer."""
+        """Positions of the `n` configurations to try first, in order; all if there are fewer."""
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """The values that runs of `configurations` are expected to have; None where too little is known.
+        """Expected values of runs of `configurations`; None if too little is known.
 
         Args:
-            rows: that each is fitted on; None = all.
+            rows: training size of each run; None = all rows.
         """
 
     def beats(
@@ -83,13 +83,13 @@ class Predictor(Protocol):
         metafeatures: pd.Series,
         rows: float | None = None,
     ) -> Floats:
-        """(n,) probability that a run of each configuration is better than one of the only `other`.
+        """(n,) probability that a run of each configuration is better than one of the single `other`.
 
         NaN where too little is known.
 
         Args:
-            rows: that both are fitted on; None = all.
+            rows: training size of both; None = all rows.
         """
 
     def condition(self, observations: Observations) -> Predictor:
-        """What also knows these trials on the dataset."""
+        """A predictor that also knows these trials on the dataset."""

@@ -1,9 +1,9 @@
 """Training runs of a warehouse's models; a sample of runs is stored beside the models.
 
-Drawing a sample from ten million runs takes a minute, and nobody whose model is trained should wait for it.
-The folder `sample.<hash>` among the models has `model.json`, which says what the sample is of, and
-`arrays.npz`, with the bytes of an Arrow stream for each of these tables: runs, hyperparameters, scales,
-spaces and values of related measures.
+Drawing a sample from ten million runs takes a minute, which only training should cost.
+The folder `sample.<hash>` among the models has `model.json`, which describes the sample, and `arrays.npz`,
+with the bytes of an Arrow stream for each of these tables: runs, hyperparameters, scales, spaces and values
+of related measures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 FORMAT = "headstart.sample"
 VERSION = 2
-"""Increased when the same runs give another sample, or its files change."""
+"""Increased when the same runs give another sample, or the files change."""
 
 
 _FLOW_OF_NAME = """
@@ -36,7 +36,7 @@ WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
 
 
 def flow_named(warehouse: Warehouse, name: str) -> str | None:
-    """The name by which a joint table has the runs of a flow: its algorithm, else its key; None = unknown.
+    """The name of a flow's runs in a joint table: its algorithm, else its key; None = unknown.
 
     Args:
         name: the flow's key, with or without its source.
@@ -55,11 +55,11 @@ def learned_runs(
     only: Sequence[str] = (),
     experiments_on: Collection[str] = (),
 ) -> RunTable:
-    """The runs of `Warehouse.run_table`; a stored sample is not drawn again.
+    """The runs of `Warehouse.run_table`, from the stored sample if there is one.
 
     Args:
-        only: flows that a joint table is to have the runs of; empty = all.
-        experiments_on: datasets of which the table has all own experiments, also where it is a sample.
+        only: flows whose runs a joint table has; empty = all.
+        experiments_on: datasets with all of their own experiments in the table, even if it is a sample.
     """
     name = _name(warehouse, flow, measure, task_type, only)
     answers = kept(name, warehouse, _read, "drawing the sample again")
@@ -90,16 +90,16 @@ def _name(
     warehouse: Warehouse, flow: str | None, measure: str, task_type: TaskType, only: Sequence[str]
 ) -> str:
     asked = [VERSION, warehouse.fingerprint, flow, measure, sampling.limits(), *only]
-    if task_type is not CLASSIFICATION:  # the only type of samples that were kept before
+    if task_type is not CLASSIFICATION:  # earlier versions stored samples of this type only
         asked.append(task_type.name)
     return f"sample.{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]}"
 
 
 def sampled_from(path: Path) -> str:
-    """Fingerprint of the warehouse that the sample in a folder was drawn from.
+    """Fingerprint of the warehouse from which the sample in a folder was drawn.
 
     Raises:
-        DamagedModel: there is none, or it is damaged.
+        DamagedModel: the sample is missing or damaged.
     """
     return str(read_content(path, FORMAT, VERSION).get("warehouse"))
 
@@ -116,7 +116,7 @@ def _read(path: Path) -> RunAnswers:
     """The sample in a folder.
 
     Raises:
-        DamagedModel: there is none, or it is damaged.
+        DamagedModel: the sample is missing or damaged.
     """
     content = read_content(path, FORMAT, VERSION)
     try:

@@ -1,7 +1,7 @@
 """Trained models with their origin, in memory and as a directory; reading one runs no code.
 
 The name of the directory (`metalearners.model_files`) is a hash of everything that training depends on, so
-the same runs and settings lead to the same directory.
+equal runs and settings give the same directory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ VERSION = 6
 """Increased when the files change, or when the same runs and settings give another model."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
-"""Figures of an evaluation (`metalearners evaluate`) that a model keeps."""
+"""Figures of an evaluation (`metalearners evaluate`) that are stored with a model."""
 
 _LIBRARIES = ("lightgbm", "numpy", "pandas")
 
@@ -52,24 +52,24 @@ class ModelOrigin:
     flow: str | None
     """None = the runs of all flows."""
     left_out: tuple[str, ...]
-    """Datasets whose runs it has not seen, sorted."""
+    """Datasets whose runs the model has not seen, sorted."""
     warehouse_version: int
     warehouse_fingerprint: str
     only: tuple[str, ...] = ()
-    """Flows whose runs alone it learned from as it would from those of all flows; empty = all, or `flow`."""
+    """Flows to learn from, selected from the runs of all flows; empty = all, or `flow`."""
     task_type: str = CLASSIFICATION.name
     """Name of the task type of the runs."""
 
     @property
     def key(self) -> str:
         """Name of the model's directory."""
-        # The fingerprint stands for the version, too.
+        # The fingerprint includes the version.
         content = asdict(self) | {"warehouse_version": None, "format": VERSION}
-        if not larger_is_better(self.measure):  # which models of some costs did not know
+        if not larger_is_better(self.measure):  # earlier versions mistook the direction of some costs
             content |= {"larger_is_better": False}
-        if not self.only:  # which earlier models did not know
+        if not self.only:  # earlier models lack this field
             del content["only"]
-        if self.task_type == CLASSIFICATION.name:  # nor this, since there was no other
+        if self.task_type == CLASSIFICATION.name:  # earlier models lack it: there was no other type
             del content["task_type"]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         return f"{self.learner}-{digest[:16]}"
@@ -82,24 +82,24 @@ class StoredModel:
     origin: ModelOrigin
     fitted: Model = field(repr=False)
     runs_on: Mapping[str, int] = field(repr=False)
-    """Dataset -> number of its runs that it was trained on."""
+    """Number of training runs by dataset."""
     path: Path | None = None
     """Its folder; None if it is not stored."""
     figures: Mapping[str, Any] | None = field(default=None, repr=False)
     """Figures of its evaluation on left-out datasets (`FIGURES`); None if not evaluated."""
     updated_from: str | None = None
-    """Name of the model that its training went on from; None = it was trained from the start."""
+    """Name of the model that was trained further; None = trained from the start."""
     seconds: float | None = None
     """Processor time of its training; None if unknown."""
 
     @property
     def runs(self) -> int:
-        """Number of runs it was trained on."""
+        """Number of training runs."""
         return sum(self.runs_on.values())
 
     @property
     def datasets(self) -> int:
-        """Number of datasets it was trained on."""
+        """Number of training datasets."""
         return len(self.runs_on)
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
@@ -109,11 +109,11 @@ class StoredModel:
     def description(self) -> dict[str, Any]:
         """Description of the model in a seeds file: JSON values, equal for equal models."""
         origin = encode(self.origin)[0]
-        del origin["task_type"]  # which the dataset of a seeds file has
+        del origin["task_type"]  # a seeds file has it with its dataset
         return {**origin, "runs": self.runs, "datasets": self.datasets}
 
     def files(self) -> tuple[dict[str, Any], Arrays]:
-        """Content of the files of its directory, as `metalearners.model_files.write_files` takes it."""
+        """Content of the model's files, as `metalearners.model_files.write_files` takes it."""
         state, arrays = encode(self.fitted)
         content = {
             "format": FORMAT,
@@ -138,7 +138,7 @@ class StoredModel:
 
 
 def save_model(model: StoredModel, folder: Path) -> StoredModel:
-    """Write `model` below `folder`, whole or not at all, in place of an equal one.
+    """Write `model` below `folder` atomically, replacing an equal one.
 
     Raises:
         OSError: `folder` can't be written.
@@ -150,7 +150,7 @@ def load_model(path: str | Path) -> StoredModel:
     """Read the model in the directory `path`. Loading runs no code of the model and changes nothing.
 
     Raises:
-        BadInput: there is no model, or it is damaged, something else, or from a newer Headstart.
+        BadInput: there is no model, or it is damaged, not a model, or from a newer Headstart.
     """
     path = Path(path)
     content = read_content(path, FORMAT, VERSION)
@@ -173,10 +173,10 @@ def load_model(path: str | Path) -> StoredModel:
 
 
 def stored_models(warehouse: Warehouse) -> list[StoredModel]:
-    """The models beside `warehouse` and in the user's cache that can be read, each once, by their names."""
+    """The readable models beside `warehouse` and in the user's cache, each once, sorted by name."""
     found: dict[str, StoredModel] = {}
     for place in places(warehouse):
-        for path in sorted(place.glob("[!.]*-*")):  # a dot begins what is being written
+        for path in sorted(place.glob("[!.]*-*")):  # a dot marks unfinished files
             try:
                 found.setdefault(path.name, load_model(path))
             except DamagedModel as error:
@@ -188,10 +188,10 @@ def with_figures(model: StoredModel, evaluation: Any) -> StoredModel:
     """The stored `model` with the figures of an evaluation of its learner on the same runs, stored again.
 
     Args:
-        evaluation: what `metalearners evaluate --format json` prints.
+        evaluation: the output of `metalearners evaluate --format json`.
 
     Raises:
-        BadInput: it is of another learner, settings, flow, measure or warehouse, or no evaluation.
+        BadInput: not an evaluation, or one of another learner, settings, flow, measure or warehouse.
         OSError: the model's folder can't be written.
     """
     if not isinstance(evaluation, dict):

@@ -4,7 +4,7 @@
     `STARTER`: directory of the warehouse that comes with Headstart.
     `Configuration`: an algorithm with the values of its hyperparameters.
     `CLASSIFICATION`, `REGRESSION`: the task types.
-    `BadInput`, `Failed`: errors that the caller can mend, and those that the caller can't.
+    `BadInput`, `Failed`: errors that the caller can fix, and those that the caller can't.
 
 Example:
     >>> from warehouse import Warehouse

@@ -1,4 +1,4 @@
-"""The command `warehouse`, which is `python -m warehouse`, too."""
+"""The command `warehouse`, also run by `python -m warehouse`."""
 
 from functools import partial
 

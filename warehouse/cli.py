@@ -61,8 +61,8 @@ SELECT domain, count(*) AS datasets FROM datasets
 WHERE domain IS NOT NULL AND dataset IN (SELECT dataset FROM tasks JOIN runs USING (task))
 GROUP BY ALL ORDER BY datasets DESC, domain
 """
-# What configurations were fitted on: the tiers of experiments cap the rows, so the cap is what they share.
-# Runs on all rows may be ten million. They are not joined: their time is what the others leave of all.
+# Experiments run in tiers with a cap on the training rows, so runs are grouped by that cap.
+# Runs on all rows may be ten million and are not joined: their time is the total minus that of the others.
 _FIDELITIES = """
 WITH capped AS (
   SELECT *, try_cast(regexp_extract(
@@ -74,7 +74,7 @@ WITH capped AS (
   FROM runs JOIN capped USING (task) GROUP BY most_train_rows
 ), few AS (
   SELECT run, most_train_rows FROM runs JOIN capped USING (task)
-  WHERE task IN (SELECT task FROM capped WHERE most_train_rows IS NOT NULL) -- by which it joins few runs
+  WHERE task IN (SELECT task FROM capped WHERE most_train_rows IS NOT NULL) -- so that it joins few runs
 ), of_capped AS (
   SELECT most_train_rows, sum(value) AS milliseconds, count(*) AS timed
   FROM evaluations JOIN few USING (run)
@@ -96,7 +96,7 @@ FROM runs r JOIN setups s USING (setup) JOIN flows f USING (flow)
 WHERE outcome <> 'success' GROUP BY ALL ORDER BY runs DESC, f.algorithm, outcome
 """
 _FLOWS_SHOWN = 20  # with the most runs; OpenML has thousands
-_COMMITS_SHOWN = 3  # the newest; experiments make a commit a minute
+_COMMITS_SHOWN = 3  # the newest; experiments commit every minute
 _COMMITS = "SELECT version, source, location, finished, added, changed FROM ingests ORDER BY version"
 
 
@@ -157,9 +157,9 @@ def query(
     write = {"table": _to_text, "json": lambda rows: _to_json(_records(rows)), "csv": _to_csv}[output]
     opened = Warehouse.open(warehouse, version=version)
     memory = memory_limit * 2**20
-    # Within a row that takes long, DuckDB can't be interrupted.
+    # DuckDB can't be interrupted within a row that takes long.
     killed = nullcontext() if time is None else after(time + 1, partial(_end, time))
-    with killed, _limited_memory(3 * memory):  # what DuckDB holds, the rows, and their text
+    with killed, _limited_memory(3 * memory):  # for DuckDB, the rows, and their text
         text = _written(opened.limited_query(sql, seconds=time, memory=memory), write)
     print(text, end="" if output == "csv" else "\n")
 
@@ -215,12 +215,12 @@ def merge(
 ) -> None:
     """Add the runs of another warehouse, with their datasets, flows and setups.
 
-    All of it or nothing: it is refused where the two contradict each other, as in the content of a dataset,
-    the hyperparameters of a setup or the values of a run. Merging the same again changes nothing.
+    Merges all or nothing: nothing if the two contradict each other, as in the content of a dataset, the
+    hyperparameters of a setup or the values of a run. Merging the same again changes nothing.
 
     Example: warehouse merge colleague/ --warehouse runs/
     """
-    Warehouse.open(other)  # which is refused before anything is made
+    Warehouse.open(other)  # fails before anything is created
     commit = Warehouse.create(warehouse).merge(other)
     if output == "json":
         print(_to_json({"version": commit.version, "added": commit.added, "changed": commit.changed}))
@@ -237,7 +237,7 @@ def verify(
 ) -> None:
     """Look for damage: lost, foreign and altered files, gaps in logs, missing commits.
 
-    The exit code is 1 if there is any. Jobs that write need not be stopped.
+    The exit code is 1 if there is damage. Jobs that write need not be stopped.
 
     Example: warehouse verify --deep
     """
@@ -262,9 +262,9 @@ def repair(
 ) -> None:
     """Repair the damage found by `verify --deep`, as far as copies of the content exist.
 
-    Logs and the record of commits are written again. Rows of a damaged file come from older files that had
-    them; the file is moved to the folder `damaged`, and what is missing is named. A warehouse in object
-    storage can't be repaired: export it to a new place on a machine that has read it before.
+    Writes logs and the record of commits again. Takes rows of a damaged file from older files that contain
+    them, moves the file to the folder `damaged`, and reports missing rows. A warehouse in object storage
+    can't be repaired: export it to a new place on a machine that has read it before.
 
     Example: warehouse repair --warehouse runs/
     """
@@ -345,7 +345,7 @@ def _print_info(summary: dict[str, Any]) -> None:
 
 
 def _coverage(summary: dict[str, Any]) -> Iterator[str]:
-    """Coverage of the runs: datasets with sizes and domains, training rows, failures."""
+    """Lines on the runs' coverage: datasets with sizes and domains, training sizes, failures."""
     known = summary["coverage"]
     if not known["datasets"]:
         return
@@ -376,7 +376,7 @@ def _end(seconds: float) -> None:
 
 @contextmanager
 def _limited_memory(size: int) -> Iterator[None]:
-    """Refuse this process more than `size` further bytes of memory, where the system can (Linux)."""
+    """Limit this process to `size` further bytes of memory, where the system supports it (Linux)."""
     import psutil
 
     own = getattr(psutil.Process().memory_info(), "data", None)
@@ -396,7 +396,7 @@ def _limited_memory(size: int) -> Iterator[None]:
 
 
 def _written(rows: pa.Table, write: Callable[[pa.Table], str]) -> str:
-    """The rows as text; refuses dates and times beyond Python's years."""
+    """The rows as text; refuses dates and times beyond Python's range of years."""
     try:
         for column in rows.columns:
             if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
@@ -425,7 +425,7 @@ def _to_json(content: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """`value` in JSON's types: NaN and infinity as null, decimals as numbers, times as ISO 8601 text."""
+    """`value` as JSON types: NaN and infinity as null, decimals as numbers, times as ISO 8601 text."""
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -445,7 +445,7 @@ def _to_csv(rows: pa.Table) -> str:
 
 
 def _to_text(rows: pa.Table) -> str:
-    # Columns without any value have no type, and pandas would print None.
+    # pandas would print None for columns without any value, as they have no type.
     typed = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in rows.schema]
     frame: pd.DataFrame = rows.cast(pa.schema(typed)).to_pandas()
     if frame.empty:

@@ -12,7 +12,7 @@ from warehouse.vocabulary.task_types import TaskName
 
 
 def _wait(text: str | None) -> str | None:
-    """Have all writers of this process wait so long."""
+    """Set the waiting time of all writers in this process."""
     if text is not None:
         os.environ[WAIT] = f"{seconds_or_zero(text):g}"
     return text
@@ -50,9 +50,7 @@ JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of jobs t
 MEASURE_HELP = (
     "Evaluation measure to optimize. Short names work: acc, bacc, auc, f1, logloss, brier, mcc, ..."
 )
-TaskTypeOption = Annotated[
-    TaskName, typer.Option("--task", help="Task type of the runs that are learned from.")
-]
+TaskTypeOption = Annotated[TaskName, typer.Option("--task", help="Task type of the runs to learn from.")]
 MeasureOption = Annotated[
     str | None,
     typer.Option(

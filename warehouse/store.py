@@ -1,8 +1,8 @@
 """The warehouse: a directory of Delta tables with one version number over all of them.
 
-A commit writes table after table and last one row of `ingests`, which names the Delta version of every
-table. Readers see what the newest of these rows names and nothing else, so a writer that dies half-way
-leaves nothing to see; the next writer takes back what it left.
+A commit writes table after table, and last a row of `ingests`, which names the Delta version of every table.
+Readers see only the versions named by the newest of these rows, so they see nothing of an interrupted commit;
+the next writer removes its remains.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from warehouse.support.paths import data_directory, is_url
 from warehouse.vocabulary.schema import TABLES
 from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
 
-# Whoever writes, or asks for Arrow tables, does without pandas, which takes a third of the imports' memory.
+# Writing and reading Arrow tables works without pandas, which takes a third of the imports' memory.
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -63,16 +63,15 @@ STARTER = Path(__file__).resolve().parent / "starter"
 class Warehouse:
     """Runs, their setups and datasets, as of one version.
 
-    An open warehouse stays at the version it was opened at, whatever others write; its own `write` moves
-    it to the version that it made.
+    An open warehouse stays at its version, whatever others write; its own `write` moves it to the new one.
     """
 
     def __init__(self, path: Path, version: int | None = None, remote: RemoteWarehouse | None = None) -> None:
         """Use `open` or `create`, which explain what is wrong with a path."""
         self.path = path
-        """Folder that is read: of a warehouse in object storage, its copy on this machine."""
+        """Folder to read from; for a warehouse in object storage, its copy on this machine."""
         self.location = str(path) if remote is None else remote.url
-        """Path or URL to open it again."""
+        """Path or URL to open the warehouse again."""
         self._remote = remote
         self._is_newest = version is None
         self._move_to(version)
@@ -82,8 +81,8 @@ class Warehouse:
     def open(cls, path: str | Path | None = None, *, version: int | None = None) -> Self:
         """The warehouse at `path`, at its newest version or at `version` (0 is the empty one).
 
-        A path is that of a folder, or a URL `s3://bucket/path`. Without a path: the one that the variable
-        HEADSTART_WAREHOUSE names, else the user's own if there is one, else the bundled starter. Raises
+        `path` is a folder or a URL `s3://bucket/path`. Default: the warehouse named by the environment
+        variable HEADSTART_WAREHOUSE, else the user's own if it exists, else the bundled starter. Raises
         `BadInput` if there is no warehouse or no such version.
         """
         if url := _url(path):
@@ -107,10 +106,10 @@ class Warehouse:
 
     @classmethod
     def create(cls, path: str | Path | None = None) -> Self:
-        """The warehouse at `path`, made empty if there is none.
+        """The warehouse at `path`, created empty if there is none.
 
-        Without a path: the one that the variable HEADSTART_WAREHOUSE names, else the user's own. That one
-        begins as a copy of the starter: a user's first runs add to what recommendations rest on. Raises
+        Default: the one named by the environment variable HEADSTART_WAREHOUSE, else the user's own,
+        which is created as a copy of the starter, so that a user's first runs add to the starter's. Raises
         `BadInput` if the path is a file, or a directory with something else in it.
         """
         if url := _url(path):
@@ -129,9 +128,9 @@ class Warehouse:
 
     @classmethod
     def check_writable(cls, path: str | Path | None = None) -> None:
-        """Refuse a warehouse that could not be written to, before work whose results it is to take.
+        """Check that a warehouse can be written to, before work whose results it will store.
 
-        It need not exist yet; nothing is made. Raises `BadInput`, as `create` and `write` would.
+        It need not exist; nothing is created. Raises `BadInput`, as `create` and `write` would.
         """
         if url := _url(path):
             from warehouse.storage import object_storage
@@ -158,7 +157,7 @@ class Warehouse:
     def fingerprint(self) -> str:
         """Short hash of all runs and datasets up to this version, independent of the directory.
 
-        Sketches alone leave it as it was, so that models stay known by it.
+        Commits of sketches alone do not change it, so that models stay valid.
         """
         return self._history.learned_from().fingerprint
 
@@ -168,7 +167,7 @@ class Warehouse:
         return self._why_read_only() is not None
 
     def origins(self) -> RunOrigins:
-        """How its runs differ from the bundled starter's; commands say so where they learn from it."""
+        """How its runs differ from the bundled starter's, for the messages of commands that learn from it."""
         from warehouse.questions.run_origins import RunOrigins, run_origins
 
         if self.path == STARTER:
@@ -248,21 +247,21 @@ class Warehouse:
     def write(
         self, tables: Rows | Callable[[Warehouse], Rows], *, source: str, location: str | None = None
     ) -> Commit:
-        """Add rows, and replace the rows whose key exists with other content: all of it or nothing.
+        """Add rows, and replace rows with the same key and other content: all or nothing.
 
-        Rows that are there already are left alone; if all are, no version is made. Several processes may
-        write at once; each waits for its turn. Raises `BadInput` for rows that do not fit the schema or
-        contradict each other, for a read-only warehouse, and if the disk refuses.
+        Rows that exist already are ignored; if all do, there is no new version. Several processes may write
+        at once; each waits for its turn. Raises `BadInput` for rows that do not fit the schema or contradict
+        each other, for a read-only warehouse, and if the disk refuses.
 
         Args:
-            tables: rows by table. Rows that depend on what is in the warehouse are made by a function of
-                the warehouse as it is when the turn has come, so that nobody writes in between.
+            tables: rows by table. If they depend on the content of the warehouse, pass a function: it is
+                called with the newest version under the writers' lock.
         """
         self._refuse_if_read_only()
         made: dict[str, pa.Table] = {}
         if not callable(tables):
             with duckdb.connect() as connection:
-                made = _conformed(connection, tables)  # before others wait for it
+                made = _conformed(connection, tables)  # before taking the lock
 
         def write(folder: Path) -> Commit:
             with duckdb.connect() as connection:
@@ -286,7 +285,7 @@ class Warehouse:
         return self.path / verification.MODELS
 
     def share_model(self, path: Path) -> None:
-        """Have a model of the folder `models` where every machine finds it; others are left alone.
+        """Upload a model of the folder `models` for other machines; models elsewhere are ignored.
 
         Raises:
             BadInput: the storage can't be used.
@@ -315,10 +314,10 @@ class Warehouse:
     def merge(self, other: str | Path | Warehouse) -> Commit:
         """Add the runs of another warehouse and the rows they refer to, in one commit or not at all.
 
-        What both know must agree; `warehouse.storage.merging` says in what, and which of two words stays. The
-        other is only read, and which ingests wrote its rows is not kept: they come from this merge, whose
-        location is `other` as it is given. Merging the same again makes no version. Raises `BadInput` if the
-        two contradict each other, are the same, or the other is damaged or written by a newer Headstart; else
+        Rows in both must agree; `warehouse.storage.merging` says where, and which of two names stays. The
+        other warehouse is only read. Its record of ingests is not copied: its rows come from this merge, with
+        `other` as given as the location. Merging the same again makes no version. Raises `BadInput` if the
+        two contradict each other or are the same, or if the other is damaged or from a newer Headstart; else
         as `write`.
         """
         theirs = other if isinstance(other, Warehouse) else Warehouse.open(other)
@@ -331,7 +330,7 @@ class Warehouse:
             theirs._refuse_if_damaged()
 
         def merge(folder: Path) -> Commit:
-            ours = Warehouse.open(folder)  # as it is now, whenever we were opened
+            ours = Warehouse.open(folder)  # at its newest version
             return merging.merge(folder, ours._snapshot, theirs._snapshot, location=named)
 
         with _failing(f"cannot merge {theirs.location} into {self.location}"):
@@ -344,7 +343,7 @@ class Warehouse:
         """Damage to a warehouse, also to one that can't be opened; see
         `warehouse.storage.verification.verify`.
 
-        Of a warehouse in object storage the copy on this machine is verified, or if `deep` all of the bucket.
+        For a warehouse in object storage: of its copy on this machine, or with `deep` of the whole bucket.
         """
         if url := _url(path):
             return _remote(url).verify(deep=deep)
@@ -352,14 +351,14 @@ class Warehouse:
 
     @classmethod
     def repair(cls, path: str | Path | None = None) -> Repair:
-        """Mend a damaged warehouse on disk, also one that can't be opened; see `storage.repair.repair`."""
+        """Repair a damaged warehouse on disk, also one that can't be opened; see `storage.repair.repair`."""
         if url := _url(path):
             raise UnusableWarehouse(
                 f"{url} is in object storage, and only a warehouse on disk can be repaired;"
                 " `warehouse export` makes a new one on a machine that has read it before"
             )
         folder = _folder(path) or user_directory()
-        verification.verify(folder)  # refuses what is no warehouse before anything is made in it
+        verification.verify(folder)  # refuses other folders before writing to them
         with _failing(f"cannot repair {folder}"), locked(folder), cleared(folder):
             return repairing.repair(folder)
 
@@ -371,10 +370,10 @@ class Warehouse:
         self._move_to(None)
 
     def export(self, destination: str | Path) -> Self:
-        """A copy of this version in as few and small files as possible; returns the copy.
+        """Copy this version to as few and small files as possible; returns the copy.
 
-        Version number, fingerprint and the record of all ingests are kept; the content of older versions
-        is not. Raises `BadInput` if `destination` exists and is not an empty directory.
+        The copy keeps version number, fingerprint and the record of all ingests, but not the content of older
+        versions. Raises `BadInput` if `destination` exists and is not an empty directory.
         """
         url = _url(destination)
         target = _absolute(destination)
@@ -394,7 +393,7 @@ class Warehouse:
             with unfinished_folder(target.parent) as scratch:
                 copy = scratch / target.name
                 self._copy_content(copy)
-                put_in_place(copy, target)  # an empty directory at most: what another process wrote stays
+                put_in_place(copy, target)  # replaces an empty directory only, never another process's files
         return self.open(target)
 
     def _refuse_if_damaged(self) -> None:
@@ -438,13 +437,13 @@ def _conformed(connection: duckdb.DuckDBPyConnection, tables: Rows) -> dict[str,
 
 
 def _url(path: str | Path | None) -> str | None:
-    """The URL of a warehouse, by default that of the variable HEADSTART_WAREHOUSE; None for a folder."""
+    """The URL of a warehouse, by default that of HEADSTART_WAREHOUSE; None for a folder."""
     named = path or os.environ.get("HEADSTART_WAREHOUSE")
     return str(named) if is_url(named) else None
 
 
 def _remote(url: str) -> RemoteWarehouse:
-    # It needs pyarrow's support of S3, for which folders need not wait.
+    # Imports pyarrow's support of S3, which warehouses on disk do not need.
     from warehouse.storage import object_storage
 
     found = object_storage.find(url)
@@ -454,7 +453,7 @@ def _remote(url: str) -> RemoteWarehouse:
 
 
 def user_directory() -> Path:
-    """Directory of the user's own warehouse, which need not exist yet."""
+    """Directory of the user's own warehouse, which may not exist yet."""
     return data_directory() / "warehouse"
 
 
@@ -472,13 +471,13 @@ def _is_warehouse(folder: Path) -> bool:
 
 
 def _begin_with_starter(folder: Path) -> None:
-    """Make `folder` a copy of the starter, unless another process did: its commits must not be lost."""
+    """Make `folder` a copy of the starter, unless another process did and may have committed to it."""
     with _failing(f"cannot make a warehouse at {folder}"):
         make_folder(folder.parent)
         with locked(folder.parent):
             if not _is_warehouse(folder):
                 Warehouse.open(STARTER).export(folder)
-                # Learned from the same runs: none has to be trained.
+                # Its models were learned from the same runs, so they need no training.
                 for file in (STARTER / verification.MODELS).glob("*/*"):
                     copy = folder / file.relative_to(STARTER)
                     make_folder(copy.parent)

@@ -1,7 +1,7 @@
 """Configurations as one numeric matrix (van Hoof's thesis, section 3.1).
 
-Learning looks at the values that occur and decides per parameter; transforming follows that decision and
-never fails on a value it has not seen.
+Learning examines the values that occur and chooses an encoding per parameter; transforming applies it and
+never fails on an unseen value.
 
     type        example                 columns
     numerical   2, 0.5                  p
@@ -14,11 +14,11 @@ Notation
     n       configurations
     m       rows of the result: a configuration has as many as it has runs
     rows    (m,) positions into the configurations
-    NaN     the configuration does not have the parameter (another algorithm's), or the value is no number
+    NaN     the configuration lacks the parameter (it is another algorithm's), or the value is not a number
 
-A parameter that a configuration does not have is NaN in its column and 0 in all its one-hot columns. Columns
-that do not vary over the rows that learning saw are left out; a distribution varies. Only hyperparameters and
-sizes of datasets are looked at, never results.
+A parameter that a configuration lacks is NaN in its column and 0 in all its one-hot columns. Columns that are
+constant over the training rows are dropped; a distribution is never constant. Encoding uses only
+hyperparameters and dataset sizes, never results.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ from warehouse.support.errors import BadOption, DamagedModel
 __all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
 
 FORMAT = "headstart.hyperparameter-encoding"
-VERSION = 1  # of the JSON, raised when an older Headstart can't read it
+VERSION = 1  # of the JSON, increased when an older Headstart can't read it
 
 UNKNOWN = "<unkn>"
-"""Category 0 of every nominal parameter: a value that learning did not see."""
+"""Category 0 of every nominal parameter: a value unseen in training."""
 
 _WITH_NUMBERS = (ParameterType.NUMERICAL, ParameterType.MIXED)
 
@@ -73,9 +73,9 @@ class HyperparameterEncoding:
     """Encoding of configurations as numbers, learned by `learn_encoding`."""
 
     types: Mapping[str, ParameterType]
-    """Parameter -> type, in the order of the columns that were learned from."""
+    """Type of each parameter, in the order of the training columns."""
     categories: Mapping[str, tuple[str, ...]]
-    """Parameter -> its known labels in alphabetical order."""
+    """Known labels of each parameter, in alphabetical order."""
     columns: Annotated[tuple[str, ...], "J"]
     """The columns that `transform` returns."""
     one_hot: bool
@@ -91,10 +91,10 @@ class HyperparameterEncoding:
         """The matrix of `configurations`, (m, len(columns)), float64.
 
         Args:
-            configurations: (n, any) Python values by parameter, dtype object. A parameter without a column
-                is one that no configuration has; columns that learning did not see are ignored.
+            configurations: (n, any) Python values by parameter, dtype object. A missing column means that no
+                configuration has the parameter; columns unseen in training are ignored.
             size: of each row's dataset.
-            rows: which configuration each row is about; None = each one once, in order.
+            rows: position of each row's configuration; None = each configuration once, in order.
         """
         index = configurations.index if rows is None else configurations.index[rows]
         return pd.DataFrame(self.matrix(configurations, size, rows), index=index, columns=list(self.columns))
@@ -102,7 +102,7 @@ class HyperparameterEncoding:
     def matrix(
         self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
     ) -> Floats:
-        """The values of `transform`, (m, len(columns)), without the names."""
+        """The values of `transform`, (m, len(columns)), as an array."""
         m = len(configurations) if rows is None else len(rows)
         places = {name: place for place, name in enumerate(self.columns)}
         matrix = np.full((len(places), m), np.nan)
@@ -119,12 +119,12 @@ class HyperparameterEncoding:
         return np.ascontiguousarray(matrix.T)
 
     def possible_columns(self) -> list[str]:
-        """Every column that the types and categories give, varying or not."""
+        """Every column of these types and categories, constant or not."""
         nothing = dict.fromkeys(self.types, _Column(take_apart([])))
         return [name for name, _, _ in self._all_columns(nothing, UNKNOWN_SIZE, None)]
 
     def parameter_of_numbers(self) -> dict[str, str]:
-        """Column -> its parameter, of the columns that hold a parameter's numbers."""
+        """Parameter of each column that holds a parameter's numbers."""
         return {
             _column_of_numbers(parameter, kind): parameter
             for parameter, kind in self.types.items()
@@ -148,7 +148,7 @@ class HyperparameterEncoding:
                     yield name, column.spread(of_values), one_hot
 
     def _plain(self, configurations: pd.DataFrame) -> list[str]:
-        """Parameters whose columns are numbers, and stay as they are."""
+        """Parameters whose columns are numbers that need no conversion."""
         known = set(self.columns)
         return [
             name
@@ -160,11 +160,11 @@ class HyperparameterEncoding:
         ]
 
     def codes(self, parameter: str) -> dict[str, int]:
-        """The number of each category of a nominal parameter, `<unkn>` = 0."""
+        """Code of each category of a nominal parameter; `<unkn>` = 0."""
         return {label: code for code, label in enumerate((UNKNOWN, *self.categories[parameter]))}
 
     def _coded(self, parameter: str, values: Values) -> np.ndarray:
-        """The number of each value's category, (n,); NaN where absent."""
+        """Code of each value's category, (n,); NaN where absent."""
         codes = self.codes(parameter)
         coded = np.array([codes.get(label, codes[UNKNOWN]) for label in values.label], dtype=np.float64)
         return np.where(values.kind == Kind.ABSENT, np.nan, coded)
@@ -178,15 +178,15 @@ class HyperparameterEncoding:
             yield f"{name}_{label}", np.where(np.isnan(coded), np.nan, coded == code), True
 
     def to_json(self) -> str:
-        """The encoding as JSON text; `from_json` of it gives an equal encoding."""
+        """The encoding as JSON text; `from_json` reads it back as an equal encoding."""
         return json.dumps({"format": FORMAT, "version": VERSION, **encode(self)[0]}, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> HyperparameterEncoding:
-        """Read what `to_json` wrote.
+        """Read the output of `to_json`.
 
         Raises:
-            BadInput: the text is cut off or something else, or a newer Headstart wrote it.
+            BadInput: the text is cut off, not an encoding, or from a newer Headstart.
         """
         try:
             content = json.loads(text)
@@ -215,11 +215,11 @@ def learn_encoding(
     objects: Objects = "drop",
     rows: np.ndarray | None = None,
 ) -> HyperparameterEncoding:
-    """Decide how each parameter becomes numbers. The first two arguments and `rows` as for `transform`.
+    """Choose how each parameter becomes numbers. `configurations`, `size` and `rows` as for `transform`.
 
     Args:
         one_hot: a column for each category, else one column of codes for each nominal parameter.
-        objects: leave out parameters that take arrays, mappings or instances, or use their names as
+        objects: drop parameters whose values are arrays, mappings or instances, or encode their names as
             categories.
 
     Raises:
@@ -240,7 +240,7 @@ def learn_encoding(
     if len(set(possible)) < len(possible):
         twice = next(name for name in possible if possible.count(name) > 1)
         raise BadOption(f"two hyperparameters would both give a column {twice!r}: rename one of them")
-    drawn = {  # columns of parameters that take numbers from a distribution
+    drawn = {  # columns of parameters with numbers drawn from a distribution
         _column_of_numbers(parameter, kind)
         for parameter, kind in types.items()
         if Kind.DISTRIBUTION in values_of[parameter].kind
@@ -261,15 +261,15 @@ def _column_of_numbers(parameter: str, kind: ParameterType) -> str:
 
 @dataclass(frozen=True)
 class _Column:
-    """One parameter's values, (n,), converted once for equal values."""
+    """One parameter's values, (n,), converted once per distinct value."""
 
     values: Values
     """(k,)"""
     places: np.ndarray | None = None
-    """(n,) positions of what each configuration has among `values`; None = these in their order."""
+    """(n,) position of each configuration's value among `values`; None = in their order."""
 
     def at(self, rows: np.ndarray | None) -> _Column:
-        """The values of these configurations; None = of all."""
+        """The values of these configurations; None = all."""
         if rows is None:
             return self
         return _Column(self.values, rows if self.places is None else self.places[rows])
@@ -279,12 +279,12 @@ class _Column:
         return self.values if self.places is None else self.values.take(self.places)
 
     def spread(self, of_values: np.ndarray) -> np.ndarray:
-        """(n,) what (k,) `of_values` says of each."""
+        """(n,) `of_values`, (k,), repeated for each configuration."""
         return of_values if self.places is None else of_values[self.places]
 
 
 def _numbers(column: _Column, rule: Rule, size: DatasetSize) -> np.ndarray:
-    """(n,) the numbers that values stand for on datasets of this size."""
+    """(n,) numbers for the values on datasets of this size."""
     if size.is_one:
         return column.spread(as_numbers(column.values, rule, size.for_rows(len(column.values))))
     values = column.each()
@@ -299,7 +299,7 @@ def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str
     of_objects = [name for name in found if name in dtypes and is_object_dtype(dtypes[name])]
     for name in found.keys() & dtypes.keys() - set(of_objects):
         found[name] = _column(configurations[name], rule_of(name))
-    # Where flows stand together, a configuration lacks most hyperparameters: only what is there is looked at.
+    # In a table of several flows most values are absent: only present ones are converted.
     objects = configurations[of_objects].to_numpy(dtype=object).T
     for name, values, present in zip(of_objects, objects, _is_present(objects), strict=True):
         if present.any():
@@ -310,18 +310,18 @@ def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str
 
 
 def _is_present(objects: np.ndarray) -> Flags:
-    """Whether each of some Python objects is a value: None is one, NaN and NA are not."""
+    """Whether each Python object is a value: None is, NaN and NA are not."""
     present: Flags = ~pd.isna(objects)
     blank = objects[~present]
     try:
         present[~present] = blank == None  # noqa: E711 (of each value)
-    except TypeError:  # NA is neither equal to None nor not
+    except TypeError:  # comparing NA with None gives NA, which is not a bool
         present[~present] = [value is None for value in blank]
     return present
 
 
 def _column(given: pd.Series, rule: Rule) -> _Column:
-    """The values of a column that does not hold Python objects."""
+    """The values of a column without Python objects."""
     if isinstance(given.array, pd.Categorical):
         of_categories = values_of_categories(*given.array.categories)
         return _Column(with_todays_labels(of_categories, rule), given.array.codes)

@@ -1,7 +1,7 @@
-"""Numbers that a hyperparameter's words stand for on a given dataset (van Hoof's thesis, section 3.1.1).
+"""Numbers for a hyperparameter's words on a given dataset (van Hoof's thesis, section 3.1.1).
 
-`max_features="sqrt"` is a number once the dataset is known, and `max_features=3` means something else on 4
-features than on 400. The rules bring each such parameter to one unit, so that its values can be compared
+`max_features="sqrt"` is a number once the dataset is known, and `max_features=3` means something else for 4
+features than for 400. The rules convert each such parameter to one unit, so that its values can be compared
 within and across datasets.
 
     parameter           unit                   words                               numbers
@@ -26,14 +26,14 @@ from metalearners.encoding.values import Kind, Values
 from warehouse.vocabulary.table import split_name
 
 NO_DEPTH_LIMIT = 20.0
-"""Depth that stands for `max_depth=None` (thesis, Table 3.4)."""
+"""Depth used for `max_depth=None` (thesis, Table 3.4)."""
 
 
 @dataclass(frozen=True)
 class DatasetSize:
-    """Size of the dataset that each row of a matrix is about: one number for all, or arrays (m,).
+    """Size of the dataset of each row of a matrix: one number for all, or arrays (m,).
 
-    NaN where it is unknown, and then so is what depends on it.
+    NaN where unknown; numbers that depend on it are then NaN, too.
     """
 
     rows: float | np.ndarray
@@ -42,11 +42,11 @@ class DatasetSize:
 
     @property
     def is_one(self) -> bool:
-        """Whether all rows are about datasets of one size."""
+        """Whether all rows have datasets of one size."""
         return np.ndim(self.rows) == 0 and np.ndim(self.features) == 0
 
     def for_rows(self, m: int) -> DatasetSize:
-        """The same as arrays of length m.
+        """The same size as arrays of length m.
 
         Raises:
             ValueError: it has arrays of another length.
@@ -65,11 +65,11 @@ class Rule:
     """Conversion of one parameter's values to comparable numbers."""
 
     words: Mapping[str, Callable[[DatasetSize], np.ndarray]] = field(default_factory=dict)
-    """Label -> the number it stands for, (m,)."""
+    """Label -> its number, (m,)."""
     rescale: Callable[[Values, DatasetSize], np.ndarray] = lambda values, _: values.number
-    """Brings plain numbers to the rule's unit, (m,)."""
+    """Converts plain numbers to the rule's unit, (m,)."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
-    """Old label -> today's."""
+    """Old label -> current label."""
 
 
 def _count_of_rows(values: Values, size: DatasetSize) -> np.ndarray:
@@ -102,12 +102,12 @@ NO_RULE = Rule()
 
 
 def rule_of(parameter: str) -> Rule:
-    """The rule of a parameter, whatever it is nested in: `svm:gamma`, `base_estimator__max_depth`."""
+    """The rule of a parameter, also of a nested one: `svm:gamma`, `base_estimator__max_depth`."""
     return RULES.get(split_name(parameter)[1].rpartition("__")[2], NO_RULE)
 
 
 def with_todays_labels(values: Values, rule: Rule) -> Values:
-    """`values` with old names of categories replaced by today's."""
+    """`values` with old names of categories replaced by the current ones."""
     if not rule.synonyms:
         return values
     label = values.label
@@ -117,7 +117,7 @@ def with_todays_labels(values: Values, rule: Rule) -> Values:
 
 
 def as_numbers(values: Values, rule: Rule, size: DatasetSize) -> np.ndarray:
-    """The numbers that `values` stand for, (m,); NaN for a word without a rule."""
+    """The numbers for `values`, (m,); NaN for a word without a rule."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         numbers = np.where(values.kind == Kind.NUMBER, rule.rescale(values, size), np.nan)
         for word, number in rule.words.items():

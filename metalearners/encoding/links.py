@@ -1,4 +1,4 @@
-"""Links: unbounded scales for the values of a measure."""
+"""Links: functions that map the values of a measure to an unbounded scale."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from warehouse.support.arrays import Floats
 from warehouse.vocabulary.measures import LinkName
 
 LEAST = 1e-3
-"""Distance from the bounds at which values are cut."""
+"""Values are clipped to at least this distance from their bounds."""
 WORST_ERROR = 2.0
-"""Relative error at which larger ones are cut: a prediction that explodes says no more than a bad one."""
+"""Larger relative errors are clipped: an exploding prediction says no more than a bad one."""
 
 
 class Link(NamedTuple):
-    """A function of values, larger is better, that keeps their order."""
+    """An increasing function of values, larger is better."""
 
     to_z: Callable[[Floats], Floats]
     to_values: Callable[[Floats], Floats]
     """The inverse of `to_z`."""
     sampling_std: Callable[[Floats, float], Floats]
-    """Standard deviation of z, as measured on so many test rows (delta method); 0 where nobody knows it."""
+    """Standard deviation of z when measured on this many test rows (delta method); 0 where unknown."""
 
 
 def logit(v: Floats) -> Floats:
-    """log(v / (1 - v)) of shares, which are cut near 0 and 1."""
+    """log(v / (1 - v)) of shares, clipped near 0 and 1."""
     v = np.clip(v, LEAST, 1 - LEAST)
     odds: Floats = np.log(v / (1 - v))
     return odds
@@ -40,15 +40,15 @@ def _expit(z: Floats) -> Floats:
 
 
 def _binomial_std(z: Floats, rows: float) -> Floats:
-    """Standard deviation of a measured share: v varies by v (1 - v) / rows, and dz / dv = 1 / (v (1 - v))."""
+    """Standard deviation of a measured share: var(v) = v (1 - v) / rows, and dz / dv = 1 / (v (1 - v))."""
     v = _expit(z)
     return 1 / np.sqrt(rows * v * (1 - v))
 
 
 LINKS: dict[LinkName, Link] = {
     "logit": Link(logit, _expit, _binomial_std),
-    # The losses of rows are taken to vary as much as they are large, and squared errors as those of a normal
-    # distribution, whose root mean square varies by 1 / sqrt(2 rows) of itself.
+    # Assumption: the standard deviation of the rows' losses equals their mean, and errors are normal, so the
+    # relative standard deviation of a root mean square is 1 / sqrt(2 rows).
     "cost": Link(
         lambda v: -np.log(np.maximum(-v, LEAST)),
         lambda z: -np.exp(-z),
@@ -61,5 +61,5 @@ LINKS: dict[LinkName, Link] = {
     ),
     "identity": Link(lambda v: v, lambda z: z, lambda z, rows: np.zeros_like(z)),  # noqa: ARG005
 }
-"""Name that a measure declares (`warehouse.vocabulary.measures`) -> link. Values are larger where they are
-better: costs are negative."""
+"""Link by its name in `warehouse.vocabulary.measures`. Values are oriented so that larger is better: costs
+are negative."""

@@ -2,7 +2,7 @@
 
 Notation
     m, n, J   runs, configurations, columns of the encoding
-    x         (n, J) encoded configurations, standardized; 0 where another algorithm has the parameter
+    x         (n, J) encoded configurations, standardized; 0 for parameters of other algorithms
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 
 def learn_encoding_of(data: TrainingData) -> HyperparameterEncoding:
-    """A one-hot encoding of the hyperparameters of runs."""
+    """A one-hot encoding learned from the hyperparameters of runs."""
     return learn_encoding(data.hyperparameters, data.sizes, one_hot=True, rows=data.configuration)
 
 
 def encode_runs(encoding: HyperparameterEncoding, data: TrainingData) -> Floats:
-    """(m, J) the hyperparameters of runs; NaN where another algorithm has the parameter."""
+    """(m, J) encoded hyperparameters of runs; NaN for parameters of other algorithms."""
     return encoding.matrix(data.hyperparameters, data.sizes, data.configuration)
 
 
 def encode_configurations(
     encoding: HyperparameterEncoding, configurations: ConfigurationTable, metafeatures: pd.Series
 ) -> Floats:
-    """(n, J) `configurations` on the dataset described."""
+    """(n, J) encoded `configurations` for the dataset with these meta-features."""
     return encoding.matrix(configurations.hyperparameters, size_of(metafeatures))
 
 
 def centre_and_spread(encoded: Floats) -> tuple[Floats, Floats]:
-    """(J,) mean and standard deviation of each column, NaN left out; 1 where it does not vary."""
+    """(J,) mean and standard deviation of each column without its NaN; constant columns get 1."""
     spread = np.nanstd(encoded, axis=0)
     return np.nanmean(encoded, axis=0), np.where(spread > 0, spread, 1.0)
 

@@ -1,7 +1,7 @@
 """Values of a measure in standard scores of their dataset.
 
-0 = an average run there, 1 = one standard deviation better (van Hoof's thesis, section 6.2). Datasets differ
-in how hard they are, and that says nothing about configurations. Larger is better for every measure.
+0 = an average run on the dataset, 1 = one standard deviation better (van Hoof's thesis, section 6.2). This
+removes how hard each dataset is, which says nothing about configurations. Larger is always better.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from warehouse.vocabulary.measures import MEASURES, larger_is_better
 
 V = TypeVar("V", np.ndarray, float)
 Z80 = 1.2815515655446004
-"""Half of the width of a normal distribution's central 80 %, in standard deviations."""
+"""Half the width of the central 80 % of a normal distribution, in standard deviations."""
 
 
 def oriented(values: V, measure: str) -> V:
-    """`values` of `measure`, or a single one, negated where smaller ones are better.
+    """Value or values of `measure`, negated if smaller values are better.
 
     Raises:
-        BadInput: nobody knows which way the measure is better (`warehouse.vocabulary.measures`).
+        BadInput: the direction of the measure is unknown (`warehouse.vocabulary.measures`).
     """
     return values if larger_is_better(measure) else -values
 
 
 def learned_form(values: np.ndarray, measure: str) -> np.ndarray:
-    """Values of `measure`, larger is better, as learners compare them: relative errors by their logarithm."""
+    """Values of `measure`, larger is better, on the scale of learners: relative errors as logarithms."""
     link = MEASURES[measure].link
     return LINKS[link].to_z(values) if link == "relative_error" else values
 
 
 def learned_score(value: float, measure: str) -> float:
-    """The same of a single value in the measure's own direction."""
+    """`learned_form` of a single value in the measure's own direction."""
     return float(learned_form(np.array([oriented(value, measure)]), measure)[0])
 
 
 def standard_scores(values: np.ndarray, dataset: np.ndarray | None = None) -> np.ndarray:
-    """Standardize `values`, (m,), within each dataset; where all values are equal the scores are 0.
+    """Standardize `values`, (m,), within each dataset; scores are 0 if all values are equal.
 
     Args:
-        dataset: (m,) number of each value's dataset, from 0; None = they are all of one.
+        dataset: (m,) number of each value's dataset, from 0; None = a single dataset.
     """
-    if dataset is None:  # which is asked for at every trial of a search: grouping takes milliseconds
+    if dataset is None:  # fast path for every trial of a search: grouping takes milliseconds
         return (values - values.mean()) / values.std() if np.ptp(values) > 0 else np.zeros(len(values))
     groups = pd.Series(values).groupby(dataset)
     spread = groups.transform("std", ddof=0).to_numpy()

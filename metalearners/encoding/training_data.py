@@ -1,11 +1,11 @@
 """Training data of meta-learners, from runs.
 
 Notation
-    m          runs, n configurations, d datasets
+    m             runs, n configurations, d datasets
     value         of the measure in one run
     score         (m,) the run's value in standard scores of its dataset (`metalearners.encoding.scores`)
-    r             measures that are related to the one that is learned (`warehouse.vocabulary.measures`)
-    metafeatures  (d, any) qualities by dataset; NaN where a dataset has none
+    r             measures related to the learned one (`warehouse.vocabulary.measures`)
+    metafeatures  (d, any) qualities by dataset; NaN where unknown
 """
 
 from __future__ import annotations
@@ -29,48 +29,50 @@ from warehouse.vocabulary.parameters import Scale
 from warehouse.vocabulary.table import ConfigurationTable
 
 SIZES = ("NumberOfInstances", "NumberOfFeatures")
-"""Qualities that hyperparameters refer to: a share of the rows, a number of features."""
+"""Qualities that hyperparameters depend on: a share of the rows, a number of features."""
 
 
 @dataclass(frozen=True)
 class LargerRuns:
-    """l runs on more rows of a dataset than the run of the same configuration that is learned from."""
+    """l runs with a larger training size than the learned run of the same configuration and dataset."""
 
     repeated: np.ndarray
-    """(l,) position of the run in `TrainingData`."""
+    """(l,) position of the learned run in `TrainingData`."""
     train_rows: np.ndarray
-    """(l,) rows that it was fitted on."""
+    """(l,) training size."""
     values: np.ndarray
-    """(l,) of the measure, larger is better."""
+    """(l,) values of the measure, larger is better."""
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Runs as a learner wants them: a score each, and which configuration and dataset it belongs to."""
+    """Runs as learners use them: each with its score, configuration and dataset."""
 
     scores: np.ndarray
     """(m,)"""
     values: np.ndarray
-    """(m,) of the measure, larger is better."""
+    """(m,) values of the measure, larger is better."""
     configuration: np.ndarray
     """(m,) position in `hyperparameters`."""
     dataset: np.ndarray
     """(m,) position in `metafeatures`."""
     hyperparameters: pd.DataFrame
-    """(n, any) of the configurations that were run, as `ConfigurationTable.hyperparameters`."""
+    """(n, any) hyperparameters of the configurations that were run, as
+    `ConfigurationTable.hyperparameters`.
+    """
     metafeatures: pd.DataFrame
-    """(d, qualities), the datasets of the runs in order of first run; qualities that one of them has."""
+    """(d, qualities) of the datasets in order of first run; only qualities that some dataset has."""
     families: np.ndarray
-    """(d,) equal for datasets that are near copies."""
+    """(d,) number of each dataset's family; near duplicates have the same."""
     train_rows: np.ndarray
-    """(m,) rows that the run was fitted on; NaN: all."""
+    """(m,) training size; NaN: all rows."""
     larger: LargerRuns
-    """Runs on more rows, which repeat some of these."""
+    """Runs of the same configurations with larger training sizes."""
     related: np.ndarray
     """(m, r) values of related measures, larger is better (`metalearners.encoding.scores.learned_form`); NaN
-    where a run has none."""
+    if missing."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
-    """Column of `hyperparameters` -> declared scale of its numbers, where there is one."""
+    """Declared scale of the numbers in a column of `hyperparameters`, if any."""
     link: LinkName = "identity"
     """The measure's link."""
 
@@ -82,10 +84,10 @@ class TrainingData:
 
 
 def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
-    """Line up `runs` with their configurations and datasets.
+    """Align `runs` with their configurations and datasets.
 
     Raises:
-        BadInput: there is no run to learn from, or the measure is unknown.
+        BadInput: there are no runs, or the measure is unknown.
     """
     table = runs.runs
     if table.empty:
@@ -112,7 +114,7 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
 
 
 def same_data(one: TrainingData, other: TrainingData) -> bool:
-    """Whether a learner is given the same by both: every number, in the same order."""
+    """Whether both hold exactly the same numbers in the same order."""
     return all(_same(getattr(one, own.name), getattr(other, own.name)) for own in fields(TrainingData))
 
 
@@ -152,12 +154,12 @@ def _train_rows(runs: pd.DataFrame) -> np.ndarray:
 
 
 def size_of(metafeatures: pd.Series) -> DatasetSize:
-    """The size of the dataset with these meta-features, which hyperparameters refer to."""
+    """The size of the dataset with these meta-features, for hyperparameters that depend on it."""
     return _size(metafeatures.reindex(list(SIZES)).to_numpy(np.float64))
 
 
 def _size(instances_and_features: np.ndarray) -> DatasetSize:
-    """Size from (..., 2) in OpenML's terms, which count the target as a feature."""
+    """Size from (..., 2) rows and features; OpenML counts the target as a feature."""
     return DatasetSize(instances_and_features[..., 0], instances_and_features[..., 1] - 1)
 
 
@@ -169,7 +171,7 @@ def runs_on(runs: RunTable, dataset: str) -> tuple[ConfigurationTable, np.ndarra
 
 
 def runs_checksum(runs: RunTable) -> int:
-    """The same for the same runs with the same values, related ones too, and declared scales and spaces."""
+    """Checksum of runs, their values and related values, and declared scales and spaces."""
     of_runs = runs.runs[["run", "value"]].join(runs.related, on="run")
     values = zlib.crc32(pd.util.hash_pandas_object(of_runs).to_numpy().tobytes())
     declared = "".join(f"{name}={scale};" for name, scale in runs.scales.items())
@@ -178,9 +180,9 @@ def runs_checksum(runs: RunTable) -> int:
 
 
 def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
-    """The runs on other datasets, and only the configurations that they ran.
+    """The runs on other datasets, and only their configurations.
 
-    Datasets of the same family as one of `left_out` are left out, too: they are near copies of it.
+    Near copies of `left_out` (datasets of the same families) are left out, too.
     """
     table = runs.runs
     families = table["family"][table["dataset"].isin(list(left_out))].unique()
@@ -190,7 +192,7 @@ def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
 
 
 def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:
-    """The runs where `keep`, (m,) bool, those of them on more rows, and only their configurations."""
+    """The runs where `keep`, (m,) bool, with their larger runs, and only their configurations."""
     table = runs.runs[keep]
     used = runs.configurations.setups.isin(table["setup"])
     larger = runs.larger.merge(table[["dataset", "setup"]].drop_duplicates())

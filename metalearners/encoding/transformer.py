@@ -22,11 +22,11 @@ ParameterSpace = Mapping[str, Any]
 
 
 class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Configurations to a numeric matrix, for use in a scikit-learn pipeline.
+    """Encodes configurations as a numeric matrix, for use in a scikit-learn pipeline.
 
-    Takes a frame with a column per hyperparameter, or the configurations as mappings. A frame has to have
-    dtype object where a value is None: in other columns pandas writes NaN for it, which stands for a
-    parameter that the configuration does not have.
+    Takes a frame with a column per hyperparameter, or the configurations as mappings. A frame with a value
+    None must have dtype object: in other columns pandas stores NaN, which means that the configuration lacks
+    the parameter.
 
     >>> transformer = HyperparameterTransformer(n_features=120)
     >>> transformer.fit_transform([{"max_features": "sqrt"}, {"max_features": 3}])
@@ -48,8 +48,8 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         Args:
             one_hot: a column for each category, else one column of codes for each nominal parameter.
             objects: "drop" or "nominal", for parameters whose values are arrays, mappings or instances.
-            n_rows: rows of the dataset that the configurations are for: a number, the name of a column of X
-                that holds it for each configuration, or None = unknown.
+            n_rows: rows of the configurations' dataset: a number, the name of a column of X with a number for
+                each configuration, or None = unknown.
             n_features: the same for the dataset's features, without its target.
         """
         self.one_hot = one_hot
@@ -62,7 +62,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
 
         Args:
             X: configurations, (n, parameters), or the space that they are drawn from (thesis, section 3.1.2):
-                parameter -> list of values or distribution, as scikit-learn's `ParameterSampler` takes it.
+                parameter -> list of values or distribution, as for scikit-learn's `ParameterSampler`.
         """
         configurations, size = self._configurations_and_size(
             frame_of_options(X) if isinstance(X, Mapping) else X
@@ -81,7 +81,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
         return np.array(self.encoding_.columns, dtype=object)
 
     def save(self, path: str | Path) -> None:
-        """Write what was learned as JSON; the settings `n_rows` and `n_features` are not part of it.
+        """Write the learned encoding as JSON, without the settings `n_rows` and `n_features`.
 
         Raises:
             Unwritable: the file can't be written.
@@ -93,10 +93,10 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
     def load(
         cls, path: str | Path, *, n_rows: float | str | None = None, n_features: float | str | None = None
     ) -> Self:
-        """A fitted transformer from a file that `save` wrote.
+        """A fitted transformer from a file written by `save`.
 
         Raises:
-            BadInput: there is no such file, or it is no encoding.
+            BadInput: there is no such file, or it is not an encoding.
         """
         try:
             encoding = HyperparameterEncoding.from_json(Path(path).read_text(encoding="utf-8"))
@@ -117,7 +117,7 @@ class HyperparameterTransformer(TransformerMixin, BaseEstimator):  # type: ignor
 
 
 def _numbers(stated: float | str | None, frame: pd.DataFrame) -> float | np.ndarray:
-    """A size of the dataset, or of the dataset of each row: NaN where none is stated."""
+    """A size of the dataset, one for all rows or one per row; NaN if not stated."""
     if isinstance(stated, str):
         return frame[stated].to_numpy(np.float64)
     return np.nan if stated is None else stated

@@ -1,9 +1,9 @@
 """Kinds of a hyperparameter's values, and the type of the hyperparameter.
 
-Types are those of van Hoof's thesis, section 3.1 and Table 3.1, which leaves None out where it looks for
-objects and truth values. `True` is no number here, though Python says so, and NaN is no value: it stands
-where a configuration does not have the parameter. Truth values beside a word or a number other than 0 and 1
-are nominal or mixed: as boolean, which the thesis calls them, the word would be lost.
+Types follow van Hoof's thesis, section 3.1 and Table 3.1, which ignores None in tests for objects and
+booleans. Unlike in Python, `True` is not a number here, and NaN is not a value: it marks parameters that a
+configuration lacks. Parameters with booleans and words, or with numbers other than 0 and 1, are nominal or
+mixed; the thesis treats them as boolean, which would lose the words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pandas as pd
 from warehouse.support.arrays import Rows
 
 NOT_NOMINAL = "null"
-"""Label of every number: what stands for it where categories are asked for."""
+"""Label of every number: its placeholder among categories."""
 
 
 class ParameterType(StrEnum):
@@ -45,11 +45,11 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Values(Rows):
-    """One parameter's values taken apart, (n,) each."""
+    """One parameter's values as arrays of their parts, (n,) each."""
 
     kind: np.ndarray
-    number: np.ndarray  # NaN where there is none; booleans are 0 and 1
-    integer: np.ndarray  # whether a number is written as an integer: 1 and 1.0 can mean different things
+    number: np.ndarray  # NaN for other values; booleans are 0 and 1
+    integer: np.ndarray  # whether it is an integer: 1 and 1.0 can mean different things
     label: np.ndarray  # the value's name as a category
 
 
@@ -57,15 +57,15 @@ def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, 
     """The type of each parameter, from the kinds of its values.
 
     Args:
-        configurations: a frame of values, or a search space as scikit-learn's searches take it: parameter ->
-            list of values or distribution (anything with `rvs`, such as `scipy.stats.loguniform(1e-3, 1)`),
-            which counts as a number.
+        configurations: a frame of values, or a search space as for scikit-learn's searches: parameter -> list
+            of values or distribution (anything with `rvs`, such as `scipy.stats.loguniform(1e-3, 1)`), which
+            counts as a number.
     """
     return {str(name): type_of(take_apart(_listed(values))) for name, values in configurations.items()}
 
 
 def frame_of_options(space: Mapping[str, Any]) -> pd.DataFrame:
-    """The options of a parameter space (thesis, section 3.1.2), one column per parameter, NaN below them.
+    """The options of a parameter space (thesis, section 3.1.2), one column per parameter, padded with NaN.
 
     Args:
         space: as for `detect_types`.
@@ -82,7 +82,7 @@ def take_apart(values: Iterable[Any]) -> Values:
     if isinstance(values, pd.Series) and is_typed(values.dtype):
         number = values.to_numpy(dtype=np.float64, na_value=np.nan)
         return _of_numbers(number, is_integer=values.dtype != np.float64)
-    # A column has few types and many values, so what follows from the type is looked up, not asked again.
+    # A column has many values but few types, so properties of the type are computed once per type.
     listed = _of_objects(values)
     types = list(map(type, listed))
     places = {of_type: place for place, of_type in enumerate(dict.fromkeys(types))}
@@ -104,17 +104,17 @@ def take_apart(values: Iterable[Any]) -> Values:
 
 @lru_cache(maxsize=1024, typed=True)
 def values_of_categories(*categories: Any) -> Values:
-    """The values of categories; the last one stands for what is missing, whose code is -1."""
+    """The values of categories, then a missing value: code -1 selects it."""
     return take_apart([*categories, np.nan])
 
 
 def is_typed(dtype: object) -> bool:
-    """Whether a column of this type has numbers alone, and gaps."""
+    """Whether a column of this type has only numbers and missing values."""
     return isinstance(dtype, pd.Int64Dtype) or (isinstance(dtype, np.dtype) and dtype == np.float64)
 
 
 def _of_objects(values: Iterable[Any]) -> np.ndarray:
-    """(n,) the values as they are, lists and arrays included."""
+    """(n,) the values unchanged, lists and arrays included."""
     if isinstance(values, pd.Series):
         return values.to_numpy(dtype=object)
     if isinstance(values, np.ndarray) and values.dtype == object:
@@ -127,7 +127,7 @@ def _of_objects(values: Iterable[Any]) -> np.ndarray:
 
 
 def _of_numbers(number: np.ndarray, *, is_integer: bool) -> Values:
-    """Values that are numbers or, where NaN, absent; found without a look at each."""
+    """Values that are numbers, or absent where NaN, without a loop over them."""
     present = ~np.isnan(number)
     return Values(
         kind=np.where(present, np.int8(Kind.NUMBER), np.int8(Kind.ABSENT)),
@@ -156,7 +156,7 @@ def _listed(values: Any) -> Iterable[Any]:
 
 
 def _kind(of_type: type) -> Kind:
-    """Kind of the values of a type; a NaN turns out to be ABSENT only when it is looked at."""
+    """Kind of the values of a type; a NaN is recognized as ABSENT only later, by its value."""
     if of_type in (type(pd.NA), type(pd.NaT)):
         return Kind.ABSENT
     if of_type is type(None):
@@ -174,13 +174,13 @@ def _numbers(values: np.ndarray) -> np.ndarray:
     try:
         return values.astype(np.float64)
     except OverflowError:
-        # Python's integers go beyond every float; such a one becomes the largest.
+        # Python integers can exceed the largest float; they are clipped to it.
         largest = sys.float_info.max
         return np.array([max(min(value, largest), -largest) for value in values], dtype=np.float64)
 
 
 def _labels(values: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Each value's name as a category, (n,)."""
+    """Each value's category label, (n,)."""
     labels = np.full(len(values), NOT_NOMINAL, dtype=object)
     labels[kind == Kind.TEXT] = values[kind == Kind.TEXT]
     labels[kind == Kind.NONE] = "None"

@@ -1,13 +1,13 @@
 """Evaluation of learners: accuracy, importance of inputs, and significance of differences.
 
-`kendall_tau`, `normalized_regret`, `interval`: measures of a ranking, and the mean's interval.
+`kendall_tau`, `normalized_regret`, `interval`: measures of a ranking, and a mean's confidence interval.
 `compare_evaluations`: significance of the differences between learners.
 `algorithm_summary`, `best_algorithms`: which algorithms win on the datasets of runs.
-`setting_effects`, `effects_by`: what a setting of a hyperparameter changes, by groups of datasets.
+`setting_effects`, `effects_by`: effect of a hyperparameter's value on the error, by groups of datasets.
 `importances`: importance of meta-features and hyperparameters to a learner of boosted trees.
-`Design`: configurations by which variance is split among hyperparameters (functional analysis of variance).
-`LatentSpace`: configurations and datasets in the space of the learner `pmf`.
-`PALETTE`: colours that colour-blind readers tell apart.
+`Design`: configurations for a functional analysis of variance of hyperparameters.
+`LatentSpace`: configurations and datasets in the latent space of the learner `pmf`.
+`PALETTE`: colours that colour-blind readers can tell apart.
 """
 
 from typing import TYPE_CHECKING

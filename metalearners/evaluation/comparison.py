@@ -2,9 +2,9 @@
 
 Notation
     results   (datasets, learners) one figure per left-out dataset
-    rank      of a learner on a dataset, 1 = best; ties share their mean rank
-    p         Wilcoxon's signed-rank test between two learners over datasets, corrected by Holm for the number
-              of pairs; Friedman's test over all of them (Demsar 2006)
+    rank      of a learner on a dataset, 1 = best; ties get their mean rank
+    p         Wilcoxon's signed-rank test between two learners over datasets, Holm-corrected for the number
+              of pairs; Friedman's test over all learners (Demsar 2006)
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ ALPHA = 0.05  # by convention
 
 @dataclass(frozen=True)
 class Comparison:
-    """Learners, the best mean rank first."""
+    """Learners, best mean rank first."""
 
     learners: tuple[str, ...]
     means: dict[str, Interval]
     ranks: dict[str, float]
     """Mean over datasets."""
     friedman: float | None
-    """p; None with fewer than three learners."""
+    """p of Friedman's test; None with fewer than three learners."""
     pairs: dict[str, dict[str, float]]
-    """Learner -> every learner -> corrected p, 1 with itself."""
+    """Corrected p by pair of learners; 1 for a learner with itself."""
     datasets: int
 
     def document(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """The comparison as JSON values."""
         return {
             "datasets": self.datasets,
             "learners": [
@@ -59,7 +59,7 @@ class Comparison:
         }
 
     def table(self, figure: str) -> str:
-        """All of it for people."""
+        """The comparison as text."""
         width = max(map(len, self.learners))
         best = self.learners[0]
         lines = [
@@ -80,12 +80,13 @@ class Comparison:
 
 
 def read_evaluations(files: Sequence[Path], figure: str) -> pd.DataFrame:
-    """Results by dataset (rows) and learner (columns), from files that `metalearners evaluate` wrote.
+    """Results by dataset (rows) and learner (columns), from files written by `metalearners evaluate`.
 
-    Learners of one name are told apart by the names of their files.
+    Evaluations of the same learner are named by their files.
 
     Raises:
-        BadInput: a file is missing or something else, evaluations are of other runs, or `figure` is unknown.
+        BadInput: a file is missing or not an evaluation, the evaluations are of different runs, or `figure`
+            is unknown.
     """
     if figure not in FIGURES:
         raise UnknownName(f"can't compare by {figure!r}; known are {', '.join(FIGURES)}")
@@ -144,7 +145,7 @@ def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Com
 
 
 def draw_ranks(comparison: Comparison, path: Path, title: str) -> None:
-    """The critical-difference diagram: mean ranks, and a bar over learners that can't be told apart.
+    """Draw the critical-difference diagram: mean ranks, and bars over indistinguishable learners.
 
     Raises:
         BadInput: the extra `compare` is not installed, or the file can't be written.

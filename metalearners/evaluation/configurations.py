@@ -1,8 +1,8 @@
-"""Comparison of configurations by known runs: what is best where, and what one setting changes.
+"""Comparison of configurations by known runs: the best ones, and the effect of a single setting.
 
 Notation
     values    (datasets, setups) value of the measure, smaller is better; NaN = not run
-    excess    value over the best one of the dataset, less 1: 0.1 = an error a tenth above the best
+    excess    value over the best one of the dataset, minus 1: 0.1 = an error a tenth above the best
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ def values_of(runs: RunTable) -> pd.DataFrame:
     """(datasets, setups) mean value of each configuration on each dataset; NaN where it was not run.
 
     Raises:
-        BadOption: larger values of the measure are better, so that its ratios say nothing of errors.
+        BadOption: larger values of the measure are better, so their ratios are not ratios of errors.
     """
     if larger_is_better(runs.measure):
-        raise BadOption(f"configurations are compared by ratios of errors, and {runs.measure} is none")
+        raise BadOption(
+            f"configurations are compared by ratios of errors, but {runs.measure} is not an error"
+        )
     return runs.runs.pivot_table("value", "dataset", "setup", aggfunc="mean")
 
 
 def best_algorithms(runs: RunTable) -> pd.DataFrame:
-    """(datasets, algorithms) 1 for the algorithm of the best run, 0 for the others; ties share the 1."""
+    """(datasets, algorithms) 1 for the algorithm of the best run, 0 for the others; ties split the 1."""
     best = _best_of_each(runs)
     is_best = best.eq(best.min(axis=1), axis=0)
     return is_best.div(is_best.sum(axis=1), axis=0)
 
 
 def algorithm_summary(runs: RunTable, defaults: Mapping[str, str]) -> pd.DataFrame:
-    """What each algorithm reaches on the datasets that it was run on, the most frequent winner first.
+    """Results of each algorithm on the datasets it was run on, most frequent winner first.
 
     Args:
         defaults: algorithm -> setup of its default configuration.
@@ -69,11 +71,11 @@ def algorithm_summary(runs: RunTable, defaults: Mapping[str, str]) -> pd.DataFra
 
 
 def setting_effects(runs: RunTable, hyperparameter: str, baseline: Value) -> pd.DataFrame:
-    """What another value of a hyperparameter changes, all other values of the configuration being equal.
+    """Effect of changing one hyperparameter from `baseline`, all others being equal.
 
     Returns:
-        A row for each dataset and pair of configurations that ran on it: `dataset`, `algorithm`, `setting`
-        (the other value), and `ratio` (its error over that with `baseline`: below 1 is a gain).
+        A row for each dataset and pair of configurations run on it: `dataset`, `algorithm`, `setting` (the
+        other value), and `ratio` (its error over that with `baseline`; below 1 is a gain).
     """
     values = values_of(runs)
     alike: dict[tuple[str, str], dict[Value, str]] = defaultdict(dict)
@@ -102,12 +104,12 @@ def setting_effects(runs: RunTable, hyperparameter: str, baseline: Value) -> pd.
 
 
 def effects_by(effects: pd.DataFrame, group: pd.Series) -> pd.DataFrame:
-    """Median change of the error in percent by setting and group of datasets.
+    """Median change of the error in percent, by setting and group of datasets.
 
-    Several pairs on a dataset count as one, with the mean of their logarithms.
+    Several pairs on a dataset count once, by the mean of their logarithms.
 
     Args:
-        effects: as from `setting_effects`.
+        effects: the result of `setting_effects`.
         group: dataset -> group.
 
     Returns:
@@ -121,6 +123,6 @@ def effects_by(effects: pd.DataFrame, group: pd.Series) -> pd.DataFrame:
 
 
 def _best_of_each(runs: RunTable) -> pd.DataFrame:
-    """(datasets, algorithms) value of the best configuration of each algorithm."""
+    """(datasets, algorithms) value of each algorithm's best configuration."""
     algorithms = runs.configurations.algorithms
     return values_of(runs).T.groupby(algorithms).min().T

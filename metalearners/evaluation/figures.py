@@ -1,4 +1,4 @@
-"""Writing pictures, and colours that all readers tell apart."""
+"""Writing pictures, and colours that all readers can tell apart."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito (2008), which colour-blind readers tell apart; yellow is too light for lines."""
+"""Colours of Okabe and Ito (2008), which colour-blind readers can tell apart; yellow is too light for
+lines.
+"""
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a picture, in the format that the name ends with.
+    """Write a picture in the format of the file's extension.
 
     Raises:
         BadInput: matplotlib has no such format, or the file can't be written.

@@ -1,8 +1,8 @@
-"""Families of datasets: folds that are left out together, and halves that choices and reports rest on.
+"""Families of datasets: folds for cross-validation, and halves for choosing methods and reporting figures.
 
-To leave out one family at a time takes as many trainings as there are families; a few folds of families say
-nearly as much. All families are learned from; but what a method is like is chosen by the datasets of one half
-of them, and figures are reported on the other (`Half`).
+Leaving out one family at a time takes as many trainings as there are families; a few folds of families say
+nearly as much. Training uses all other families. But methods and settings are chosen on the datasets of one
+half of the families, and figures are reported on the other half (`Half`).
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import pandas as pd
 from warehouse.questions.queries import RunTable
 
 Half = Literal["choosing", "reporting"]
-"""Half of the families on which a method is evaluated, by a checksum of the family's name."""
+"""Half of the families on which a method is evaluated, assigned by a checksum of the family's name."""
 HALVES: tuple[Half, ...] = ("choosing", "reporting")
 
 
 def families_of(runs: RunTable) -> pd.Series:
-    """Dataset -> family, in the order of the first runs."""
+    """Family of each dataset, in the order of first runs."""
     families: pd.Series = runs.runs.groupby("dataset", sort=False)["family"].first()
     return families
 
 
 def folds_of(runs: RunTable, folds: int = 0) -> pd.Series:
-    """Dataset -> number of its fold; all datasets of a family are in one.
+    """Fold number of each dataset; all datasets of a family are in the same fold.
 
     Args:
-        folds: families are dealt into so many, in the order of their first runs; 0 = each is a fold.
+        folds: number of folds, to which families are dealt in the order of first runs; 0 = one per family.
     """
     families = families_of(runs)
     place, names = pd.factorize(families)
@@ -37,5 +37,5 @@ def folds_of(runs: RunTable, folds: int = 0) -> pd.Series:
 
 
 def half_of(family: str) -> Half:
-    """The half that a family is in."""
+    """The half that contains a family."""
     return HALVES[zlib.crc32(family.encode()) % 2]

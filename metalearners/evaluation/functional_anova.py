@@ -1,13 +1,13 @@
 """Functional analysis of variance: how much of a score's variance each hyperparameter explains by itself.
 
 After Hutter, Hoos and Leyton-Brown (ICML 2014), as van Rijn and Hutter (KDD 2018) use it across datasets: a
-model says what any configuration of the space is worth, and the variance of that over the space is taken
-apart. They ask forests, whose integrals are exact; here any model is asked, at random configurations and at
-these with one hyperparameter changed.
+model predicts the score of any configuration in the space, and its variance over the space is decomposed.
+They use forests, whose integrals are exact; this works for any model, by its predictions for random
+configurations and for the same with one hyperparameter changed.
 
 Notation
-    Z    (n, p) random configurations: numbers in [0, 1] on the scale of the search, choices as codes; NaN
-         where a configuration does not have the hyperparameter
+    Z    (n, p) random configurations: numbers in [0, 1] on the scale of the search, choices as codes; NaN if
+         the configuration lacks the hyperparameter
     v    (g,) levels of one hyperparameter, equally likely
     a    (g,) marginal: mean score of the configurations of Z that have the hyperparameter, set to each level
     V    variance of the scores of Z
@@ -23,25 +23,25 @@ import numpy as np
 from warehouse.support.arrays import Floats
 
 LEVELS = 8
-"""Levels of a number: the middles of as many equal parts of its range."""
+"""Levels of a number: the midpoints of this many equal parts of its range."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one hyperparameter does by itself."""
+    """Main effect of one hyperparameter."""
 
     share: float
-    """Variance of the marginal over V, counted as often as configurations have the hyperparameter."""
+    """Variance of the marginal over V, times the share of configurations with the hyperparameter."""
     marginal: Floats
-    """a, less the mean score of Z."""
+    """a minus the mean score of Z."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """The configurations that a model is asked about, and what its answers come to."""
+    """The configurations to be scored by a model, and the effects computed from their scores."""
 
     vectors: Floats
-    """(m, p) Z, and below it Z at each level of each hyperparameter."""
+    """(m, p) Z, then Z at each level of each hyperparameter."""
     levels: tuple[Floats, ...]
     """(p,) v of each hyperparameter."""
     n: int
@@ -68,7 +68,7 @@ class Design:
         """The effect of each hyperparameter, (p,).
 
         Args:
-            scores: (m,) what the model says of `vectors`.
+            scores: (m,) the model's scores of `vectors`.
         """
         of_Z = scores[: self.n]
         V = float(of_Z.var())

@@ -2,12 +2,12 @@
 
 Three measures, because each misleads alone:
 
-    gain           how much LightGBM's splits on a feature reduce its loss on the training runs; features with
-                   many values are favoured
-    contribution   mean absolute share of a feature in the predictions (LightGBM's SHAP values), in scores
-    permutation    how much tau falls on datasets that were left out when a hyperparameter's values are
-                   shuffled among a dataset's runs. Meta-features are the same for all runs of a dataset, so
-                   theirs are shuffled among datasets
+    gain           how much LightGBM's splits on a feature reduce its training loss; favours features with
+                   many values
+    contribution   mean absolute contribution of a feature to predictions (LightGBM's SHAP values), in scores
+    permutation    decrease of tau on held-out datasets when a hyperparameter's values are shuffled among the
+                   runs of a dataset. Meta-features are the same for all runs of a dataset, so they are
+                   shuffled among datasets
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from metalearners.evaluation.protocol import kendall_tau
 from metalearners.learners.boosting import LightGBMRegressorLearner
 from warehouse.questions.queries import RunTable
 
-FOLDS = 3  # of datasets; set by hand
+FOLDS = 3  # of datasets; a heuristic
 
 
 def importances(
     runs: RunTable, metafeatures: pd.DataFrame, *, seed: int = 0, **settings: Any
 ) -> pd.DataFrame:
-    """Importance of each input of the LightGBM learner, the largest permutation importance first.
+    """Importance of each input of the LightGBM learner, largest permutation importance first.
 
     Args:
-        runs, metafeatures: as for `MetaLearner.fit`; all the meta-features are looked at.
+        runs, metafeatures: as for `MetaLearner.fit`; all meta-features are used.
         seed: of the folds and the shuffling.
         settings: of `LightGBMRegressorLearner`, other than its meta-features.
 
@@ -80,7 +80,7 @@ def _falls(
     owner: list[str],
     random: np.random.Generator,
 ) -> pd.Series:
-    """Fall of tau, mean over the datasets where `held_out`, (d,) bool, by name of the input."""
+    """Decrease of tau by input, mean over the datasets where `held_out`, (d,) bool."""
     datasets = np.flatnonzero(held_out)
     rows_of = [np.flatnonzero(data.dataset == dataset) for dataset in datasets]
     whole = _taus(booster, X, data, rows_of)
@@ -106,7 +106,7 @@ def _taus(booster: Any, X: np.ndarray, data: TrainingData, rows_of: list[np.ndar
 
 
 def _owner(column: str, runs: RunTable) -> str:
-    """The hyperparameter that an encoded column belongs to; a meta-feature is its own."""
+    """The hyperparameter of an encoded column; a meta-feature is its own."""
     parameters = [str(name) for name in runs.configurations.parameters.columns]
     owners = [name for name in parameters if column == name or column.startswith(f"{name}_")]
     return max(owners, key=len, default=column)

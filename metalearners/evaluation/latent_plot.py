@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from warehouse.support.arrays import Flags, Floats
 
 _PAIRED = 6  # dimensions, as in the paper's Figure 2
-_COLOURS = 10  # algorithms beyond so many share the last colour
+_COLOURS = 10  # further algorithms share the last colour
 
 
 def draw_latent_space(
     model: StoredModel, warehouse: Warehouse, file: Path, dataset: str | None, *, pairs: bool = False
 ) -> str:
-    """Draw the configurations of the model's runs, and return a sentence about what was drawn.
+    """Draw the configurations of the model's runs, and return a sentence about the picture.
 
     Args:
-        pairs: the paper's Figure 2: each pair of the first six dimensions of the latent space, by algorithm,
-            in place of the two principal directions by algorithm and by score.
+        pairs: draw each pair of the first six latent dimensions by algorithm (the paper's Figure 2), instead
+            of the two principal directions by algorithm and by score.
         model: a trained `pmf`.
         dataset: key or name of the dataset whose scores are shown; None = the first one with most runs.
 
@@ -60,10 +60,10 @@ def draw_latent_space(
     X = latent.positions(runs.configurations, described) * np.sqrt(latent.kernel.gamma)
     placed = np.flatnonzero(~np.isnan(X).any(axis=1))
     if not len(placed):
-        raise TooFewRuns("no configuration of the warehouse has a place in the model's latent space")
+        raise TooFewRuns("no configuration of the warehouse has a position in the model's latent space")
     algorithms = runs.configurations.algorithms.iloc[placed]
     if pairs:
-        # By principal components, which is how the paper's "first 6" were put in order before training.
+        # Principal components sort the dimensions as the paper did before training ("first 6").
         widest = np.argsort(-X[placed].std(axis=0), kind="stable")[:_PAIRED]
         save_figure(_pairs(X[placed][:, widest], algorithms), file)
         return f"{counted(len(placed), 'configurations')}: {file}"
@@ -92,7 +92,7 @@ def _dataset(warehouse: Warehouse, with_runs: pd.Series, wanted: str | None) -> 
 
 
 def _principal_axes(X: Floats) -> Floats:
-    """(n, 2) X along its two widest directions."""
+    """(n, 2) X along its two principal directions."""
     centred = X - X.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     axes = np.zeros((len(X), 2))

@@ -1,12 +1,12 @@
 """A trained latent space of configurations as a small file, and its predictions for one dataset.
 
 The model is the paper's (Fusi, Sheth and Elibol 2018): a dataset's values are a Gaussian process over latent
-positions of the configurations, and trials on it leave the posterior of equation 7.
+positions of the configurations, and trials lead to the posterior of equation 7.
 
 Notation
     N, Q    configurations, dimensions of the latent space
     X       (N, Q) positions
-    y       values of the measure, less their mean over all runs, in standard deviations of all runs
+    y       values of the measure, minus the mean of all runs, in standard deviations of all runs
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from warehouse.support.files import write_text
 from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.table import ConfigurationTable
 
-_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
-_DIGITS = 4  # of positions in a file: distances between them stay, to one in a thousand
+_JITTER = 1e-6  # rounding must not break the Cholesky factorization
+_DIGITS = 4  # of positions in a file: keeps distances to one in a thousand
 
 
 @dataclass(frozen=True)
@@ -48,27 +48,27 @@ class LatentSpace:
 
     kernel: LatentKernel
     setups: tuple[str, ...]
-    """(N,) the configurations."""
+    """(N,) configurations."""
     X: Floats
     level: float
-    """Mean of all runs that it was learned from."""
+    """Mean of all training runs."""
     spread: float
-    """Standard deviation of these runs."""
+    """Standard deviation of all training runs."""
     left_out: tuple[str, ...]
-    """Datasets that it has not seen."""
+    """Held-out datasets."""
 
     @classmethod
     def of_model(
         cls, model: Factorization, configurations: ConfigurationTable, left_out: Sequence[str]
     ) -> Self:
-        """The latent space of a `pmf` that was trained as in the paper, with all three switches off.
+        """The latent space of a `pmf` trained as in the paper, with all three switches off.
 
         Args:
-            configurations: those that the model was trained on.
-            left_out: datasets that it was not trained on.
+            configurations: those of the training runs.
+            left_out: held-out datasets.
 
         Raises:
-            BadInput: the model's positions come from hyperparameters, or it counts scores.
+            BadInput: the model's positions come from hyperparameters, or it predicts scores.
         """
         latent, likelihood = model.latent, model.likelihood
         if not isinstance(latent, FreePositions) or not isinstance(likelihood, MeasureLikelihood):
@@ -80,7 +80,7 @@ class LatentSpace:
         )
 
     def write(self, path: Path) -> None:
-        """Write it as JSON, with positions rounded to four digits."""
+        """Write the space as JSON, with positions rounded to four digits."""
         content = {
             **asdict(replace(self, X=np.empty(0))),
             "kernel": {**asdict(self.kernel), "gamma": self.kernel.gamma.round(_DIGITS).tolist()},
@@ -91,7 +91,7 @@ class LatentSpace:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read what `write` wrote."""
+        """Read the output of `write`."""
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         kernel = content["kernel"]
         shape: Shape = kernel["shape"]
@@ -105,9 +105,9 @@ class LatentSpace:
         )
 
     def map(self) -> tuple[Floats, Floats]:
-        """(N, 2) positions along the two widest directions, and (2,) their shares of the spread in all.
+        """(N, 2) positions along the two principal directions, and (2,) their shares of the total variance.
 
-        Dimensions count as they do in the kernel, by the square root of gamma.
+        Dimensions are scaled as in the kernel, by the square root of gamma.
         """
         scaled = self.X * np.sqrt(self.kernel.gamma)
         centred = scaled - scaled.mean(axis=0)
@@ -127,17 +127,17 @@ class LatentSpace:
 
     @cached_property
     def _factor(self) -> Floats:
-        """(N, N) whose product with its transpose is the kernel between the configurations."""
+        """(N, N) Cholesky factor of the kernel matrix of all configurations."""
         covariance = self.kernel.covariance(self.X, self.X)
         jitter = _JITTER * self.kernel.alpha * np.eye(len(self.X))
         return np.linalg.cholesky(covariance + jitter).astype(np.float64, copy=False)
 
     def posterior(self, tried: Sequence[str], values: Floats) -> Prediction:
-        """What is expected of every configuration after trials, in the unit of the measure (equation 7).
+        """Predict every configuration after trials, in the unit of the measure (equation 7).
 
         Args:
             tried: (t,) configurations.
-            values: (t,) of the measure.
+            values: (t,) values of the measure.
 
         Returns:
             Mean and standard deviation of the dataset's function, without the noise of a run, both (N,).

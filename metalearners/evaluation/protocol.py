@@ -1,21 +1,21 @@
 """Evaluation protocol: leave datasets out, predict the scores of their runs, compare.
 
-Every learner is judged by this one protocol. One dataset is left out at a time, or a fold of families, which
-takes fewer trainings. A fold's learner is given the runs and the meta-features of datasets of other families
-only, and learns its encoding from them. Folds share the calibration of a `CalibratedLearner`'s model of all
-datasets: factors of standard deviations, and no dataset's number. Tau and regret do not depend on it.
+Every learner is evaluated by this protocol. It leaves out one dataset at a time or one fold of families,
+which takes fewer trainings. The learner is fitted and encodes configurations from the runs and meta-features
+of datasets of other families only. Folds share the calibration that a `CalibratedLearner` finds on all
+datasets: factors of standard deviations, no number of any dataset. Tau and regret do not depend on it.
 
 Notation
     predicted, actual   (m,) predicted score and actual value of a dataset's runs; larger is better
-    tau                 Kendall's tau-b between them, from -1 to 1; where it is undefined it counts 0
+    tau                 Kendall's tau-b between them, from -1 to 1; 0 where undefined
     regret of the top k (best of all - best of the learner's first k choices) / (best - worst of all), from
-                        0 to 1, smaller is better; where all runs are equal it is 0
-    error               root mean square of predicted - actual (thesis, Figure 6.1): of values of the measure
-                        where the model estimates them, else of scores within the dataset;
-                        of kappa, whose range is -1 to 1, a half (thesis, section 6.2.1)
+                        0 to 1, smaller is better; 0 if all runs are equal
+    error               root mean square of predicted - actual (thesis, Figure 6.1): in values of the measure
+                        if the model estimates them, else in scores within the dataset; halved for kappa,
+                        whose range is -1 to 1 (thesis, section 6.2.1)
     coverage            share of the runs whose standard score lies in the 80 % interval of its prediction
-    shots               runs of the left-out dataset that are shown to the learner as trials: drawn at random,
-                        or one after the other the one that it expects most of; tau of the other runs then
+    shots               runs of the left-out dataset given to the learner as trials: random ones, or one
+                        after another the one with the best prediction; then tau of the other runs
     interval            95 % confidence interval of a mean over datasets, by Student's t
 """
 
@@ -46,21 +46,21 @@ from warehouse.support.parallel import side_by_side
 from warehouse.vocabulary.table import ConfigurationTable
 
 TOPS = (1, 3, 5)
-"""Numbers of first picks for which regret is reported."""
+"""Numbers of first choices for which regret is reported."""
 FOLDS = 10
 MANY = 150
-"""Number of left-out datasets above which the usual number of folds is `FOLDS`."""
+"""With more left-out datasets than this, `FOLDS` folds are the default."""
 REPETITIONS = 5
-"""Random draws of trials, over which tau is averaged."""
+"""Number of random draws of trials over which tau is averaged."""
 
 ErrorIn = Literal["values", "scores"]
 Policy = Literal["random", "chosen"]
 _UNIT = {"kappa": 0.5}
-"""Measure -> factor that brings its range to the length of 1 (thesis, section 6.2.1)."""
+"""Factor of a measure that scales its range to length 1 (thesis, section 6.2.1)."""
 
 
 class Interval(NamedTuple):
-    """A mean over datasets with its confidence interval; NaN limits of a single dataset."""
+    """A mean over datasets with its confidence interval; the limits of a single dataset are NaN."""
 
     mean: float
     low: float
@@ -73,23 +73,23 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class DatasetResult:
-    """How well the runs of one left-out dataset were predicted."""
+    """How well the runs of a left-out dataset were predicted."""
 
     dataset: str
     runs: int
     tau: float
     regret: Mapping[int, float]
-    """Number of first picks -> normalized regret."""
+    """Normalized regret by number of first choices."""
     choices: Sequence[str] = ()
-    """Setups of the first picks, in order."""
+    """Setups of the first choices, in order."""
     error: float = np.nan
     """Root mean squared error of the predictions."""
     error_in: ErrorIn = "scores"
-    """Unit of the comparison: values of the measure, or scores within the dataset."""
+    """Unit of the error: values of the measure, or scores within the dataset."""
     coverage: float | None = None
-    """Share of the runs within the 80 % interval; None where the learner states no uncertainty."""
+    """Share of the runs within the 80 % interval; None if the learner states no uncertainty."""
     shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
-    """Choice of trials -> their number -> tau of the other runs."""
+    """Tau of the other runs, by how trials were chosen and by their number."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class LearnerEvaluation:
 
     per_dataset: Sequence[DatasetResult]
     folds: int = 0
-    """Number of folds of families that were left out; 0 = one dataset at a time."""
+    """Number of folds of families; 0 = one dataset left out at a time."""
 
     @property
     def tau(self) -> Interval:
@@ -110,7 +110,7 @@ class LearnerEvaluation:
 
     @property
     def coverage(self) -> Interval | None:
-        """Mean coverage over datasets on which runs differ; None where the learner states no uncertainty."""
+        """Mean coverage over datasets whose runs differ; None if the learner states no uncertainty."""
         known = [result.coverage for result in self.per_dataset if result.coverage is not None]
         return interval(known) if known else None
 
@@ -119,7 +119,7 @@ class LearnerEvaluation:
         return interval([result.regret[top] for result in self.per_dataset])
 
     def tau_after(self, shots: int, policy: Policy) -> Interval:
-        """Tau of the other runs after so many trials."""
+        """Tau of the other runs after this many trials."""
         return interval([result.shots[policy][shots] for result in self.per_dataset])
 
 
@@ -141,20 +141,20 @@ def evaluate(
     """Leave datasets out, one at a time or in folds of families.
 
     Args:
-        settings: of the learner; those left out have their default.
-        datasets: the ones to leave out and judge by, None = all. The others are always learned from.
+        settings: of the learner; the others keep their defaults.
+        datasets: to leave out and evaluate on; None = all. The others are always in the training set.
         folds: number of folds of families (`metalearners.evaluation.folds`); 0 = one dataset at a time;
             None = `usual_folds`.
-        shots: numbers of trials on the left-out dataset after which to judge again.
+        shots: numbers of trials on the left-out dataset after which to evaluate again.
         seed: of the random trials; the same for every learner.
-        jobs: folds that are left out at the same time; the result does not depend on it.
-        executor: does the work, such as a Dask client's `get_executor()`; None = processes on this machine.
-        journal: keeps each dataset's result at once; results of this very evaluation that it holds are
-            taken from it.
+        jobs: number of folds evaluated in parallel; does not affect the result.
+        executor: runs the folds, such as a Dask client's `get_executor()`; None = processes on this machine.
+        journal: stores each dataset's result immediately; results of the same evaluation that it already
+            holds are reused.
         on_result: called with the number of datasets done and their total.
 
     Raises:
-        BadInput: fewer than two datasets, one of `datasets` has no run, or `journal` is of another
+        BadInput: fewer than two datasets, one of `datasets` has no run, or `journal` belongs to another
             evaluation.
     """
     known = runs.runs["dataset"].unique().tolist()
@@ -164,7 +164,7 @@ def evaluate(
         raise TooFewRuns(f"no run on dataset {strangers[0]!r} has {runs.measure}")
     if len(known) < 2 or not left_out:
         raise TooFewRuns("leaving one dataset out needs runs on two datasets or more")
-    untrained = new_learner(learner, settings)  # complains about a name or setting before any work
+    untrained = new_learner(learner, settings)  # fails early on unknown names or settings
     folds = usual_folds(left_out) if folds is None else folds
     protocol = {
         "learner": learner,
@@ -195,12 +195,12 @@ def evaluate(
 
 
 def usual_folds(left_out: Sequence[str]) -> int:
-    """The number of folds where none is asked for: 0 (one dataset at a time), or `FOLDS` of many datasets."""
+    """The default number of folds: 0 (one dataset at a time), or `FOLDS` for many datasets."""
     return FOLDS if len(left_out) > MANY else 0
 
 
 def _begun(journal: Journal | None, protocol: Mapping[str, Any]) -> dict[str, DatasetResult]:
-    """Results that an interrupted evaluation left in `journal`, by dataset; begins it if it is empty."""
+    """Results of an interrupted evaluation in `journal`, by dataset; begins the journal if it is empty."""
     if journal is None:
         return {}
     records = list(journal.records())
@@ -230,7 +230,7 @@ def _fold(
     seed: int,
     datasets: Sequence[str],
 ) -> list[DatasetResult]:
-    """Learn from datasets of other families than these, and judge by each of these."""
+    """Learn from datasets of other families, and evaluate on each of these."""
     others = without_datasets(runs, datasets), metafeatures.drop(index=datasets, errors="ignore")
     model: Model
     if calibration is not None and isinstance(learner, CalibratedLearner):
@@ -244,7 +244,7 @@ def _fold(
 
 
 def _judged(model: Model, new: _NewDataset, measure: str, shots: Sequence[int], seed: int) -> DatasetResult:
-    """How well a model predicts the runs of a dataset that it has not learned from."""
+    """Evaluate a model on a held-out dataset."""
     expected = new.predicted_by(model)
     error, error_in = estimation_error(
         model, expected, new.configurations, new.metafeatures, new.actual, measure
@@ -272,18 +272,18 @@ class _NewDataset:
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
 
     def predicted_by(self, predictor: Predictor) -> Prediction:
-        """What is expected of each run."""
+        """Predictions for all runs."""
         return predictor.predict(self.configurations, self.metafeatures)
 
     def trials(self, rows: np.ndarray) -> Observations:
-        """Trials that are the runs at these positions."""
+        """The runs at these positions as trials."""
         return Observations(self.configurations.take(rows), self.actual[rows])
 
 
 def _taus_after_trials(
     model: Model, new: _NewDataset, shots: Sequence[int], seed: int
 ) -> dict[Policy, dict[int, float]]:
-    """How trials are picked -> their number -> tau of the runs that were not tried, mean over the orders."""
+    """Tau of the untried runs by choice and number of trials, mean over the random orders."""
     name = zlib.crc32(new.name.encode())
     streams = [np.random.default_rng([seed, name, repetition]) for repetition in range(REPETITIONS)]
     orders: dict[Policy, list[np.ndarray]] = {
@@ -300,7 +300,7 @@ def _taus_after_trials(
 
 
 def _chosen_order(model: Model, new: _NewDataset, shots: int) -> np.ndarray:
-    """Runs in the order in which the learner would try them: each time the one it expects most of."""
+    """Runs in the order in which the learner would try them: always the one with the best prediction."""
     order: list[int] = []
     while len(order) < min(shots, len(new.actual)):
         tried = np.array(order, dtype=np.intp)
@@ -324,10 +324,10 @@ def estimation_error(
     actual: np.ndarray,
     measure: str,
 ) -> tuple[float, ErrorIn]:
-    """Root mean squared error of the predictions of a dataset's runs, and what it was measured in.
+    """Root mean squared error of the predictions of a dataset's runs, and its unit.
 
     Args:
-        expected: (m,) what `model` predicts of the runs of these configurations on this dataset.
+        expected: (m,) predictions of `model` for runs of these configurations on this dataset.
         actual: (m,) their values of `measure`.
     """
     estimated = model.values(configurations, metafeatures) if isinstance(model, EstimatesValues) else None
@@ -350,7 +350,7 @@ def coverage(predicted: Prediction, actual: np.ndarray) -> float | None:
 
 
 def kendall_tau(predicted: np.ndarray, actual: np.ndarray) -> float:
-    """Kendall's tau-b; 0 where it is undefined, because one side does not vary."""
+    """Kendall's tau-b; 0 where undefined because one side is constant."""
     from scipy.stats import kendalltau
 
     if len(actual) < 2 or np.ptp(predicted) == 0 or np.ptp(actual) == 0:
@@ -359,7 +359,7 @@ def kendall_tau(predicted: np.ndarray, actual: np.ndarray) -> float:
 
 
 def normalized_regret(picked: np.ndarray, actual: np.ndarray) -> float:
-    """How far the best of `picked`, positions of runs, is from the best of all, over the range of all."""
+    """Distance from the best of `picked`, positions of runs, to the best of all, over the range of all."""
     best, worst = actual.max(), actual.min()
     if best == worst:
         return 0.0
@@ -367,7 +367,7 @@ def normalized_regret(picked: np.ndarray, actual: np.ndarray) -> float:
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Mean and 95 % confidence interval by Student's t, which takes the values for a sample of datasets."""
+    """Mean and 95 % confidence interval by Student's t, with the datasets as a random sample."""
     from scipy.stats import t
 
     mean = float(np.mean(values))

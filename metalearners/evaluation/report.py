@@ -19,7 +19,7 @@ def document(
     settings: dict[str, Any],
     warehouse: Warehouse,
 ) -> dict[str, Any]:
-    """The evaluation as JSON; `regret` has its mean and limits for the first pick, and by number of picks."""
+    """The evaluation as JSON; `regret` has mean and limits for the first choice, and by number of choices."""
     by_top = {str(top): result.regret(top).document() for top in TOPS}
     return {
         "learner": canonical_learner(learner),
@@ -60,7 +60,7 @@ def document(
 
 
 def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:
-    """The evaluation as a person reads it."""
+    """The evaluation as text."""
     rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
     if not math.isnan(result.error.mean):
         rows.append((f"error, {result.per_dataset[0].error_in}", result.error))

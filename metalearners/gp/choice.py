@@ -7,20 +7,19 @@ import numpy as np
 from metalearners.gp.posterior import Prior
 from warehouse.support.arrays import Floats, Positions
 
-_DRAWS = 500  # functions; set by hand
+_DRAWS = 500  # functions; a heuristic
 _TIE = 1e-9
 
 
 def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
-    """Positions of `n` configurations of which the best is expected to score most.
+    """Positions of `n` configurations, chosen to maximize the expected score of the best of them.
 
-    The first is the one with the highest mean; each next one raises the expected maximum the most. Two
-    configurations that are good under the same circumstances gain less together than two that are good under
-    different ones.
+    The first has the highest mean; each further one raises the expected maximum most. So configurations that
+    are good in different cases complement each other better than ones that are good in the same cases.
 
     Args:
         mean: (c,) expected scores of the configurations.
-        deviations: (s, c) from the mean; the s cases are equally likely.
+        deviations: (s, c) deviations from the mean in s equally likely cases.
     """
     scores = mean + deviations
     best, best_with = np.full(len(scores), -np.inf), np.empty_like(scores)
@@ -29,7 +28,7 @@ def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
         expected = mean.copy()
         if chosen:
             np.maximum(scores, best[:, None], out=best_with).mean(axis=0, out=expected)
-        expected += _TIE * mean  # of those that add nothing, the best
+        expected += _TIE * mean  # among those that add nothing, prefer the best
         expected[chosen] = -np.inf
         chosen.append(int(expected.argmax()))
         best = np.maximum(best, scores[:, chosen[-1]])
@@ -39,11 +38,11 @@ def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
 def best_after(prior: Prior, mean: Floats, std: Floats | None, n: int) -> Positions:
     """Positions of `n` configurations, chosen as in `best_together`, after trials.
 
-    What trials change is mean and standard deviation; correlations are taken to be those of `prior`.
+    Trials change mean and standard deviation; correlations are assumed to stay those of `prior`.
 
     Args:
-        mean: (c,) what is now known of the true scores, up to their level and unit.
-        std: (c,) its standard deviation; None = nothing is uncertain.
+        mean: (c,) posterior mean of the true scores, up to level and unit.
+        std: (c,) posterior standard deviation; None = no uncertainty.
     """
     before = np.sqrt(prior.variance)
     left = np.zeros_like(before)

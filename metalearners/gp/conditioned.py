@@ -18,7 +18,7 @@ from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.table import ConfigurationTable
 
 _FEWEST_TRIALS = 5
-"""Trials with different values from which the level and spread of a dataset can be told."""
+"""Fewest trials with different values that determine the level and spread of a dataset."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Conditioned:
     trials: Observations
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """Predict as `Model.predict`, after the trials; `metafeatures` are those of their dataset."""
+        """Predict as `Model.predict` does, after the trials; `metafeatures` are those of their dataset."""
         if self._say_nothing:
             return self.model.predict(configurations, metafeatures)
         prior, of_trials = self._priors(configurations, metafeatures)
@@ -38,7 +38,7 @@ class Conditioned:
             return Posterior(of_trials, targets).predict(prior, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Rank as `Model.choose`: tried configurations by measured value, others by posterior mean."""
+        """Rank tried configurations by measured value, others by posterior mean (`Model.choose`)."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
         prior, of_trials = self._priors(configurations, metafeatures)
@@ -54,10 +54,11 @@ class Conditioned:
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
     ) -> ValueInterval | None:
-        """Expected values in the measure's own unit (`Predictor.expect`), of runs on as many rows as trials.
+        """Expected values in the measure's unit (`Predictor.expect`), for the training size of the trials.
 
-        Of what was tried, too, the posterior mean given the noise that values have by their number of test
-        rows: the best of many measured values is partly luck.
+        Tried configurations get their posterior mean, too, given the noise from their number of test rows:
+            the
+        best of many measured values is partly luck.
         """
         if self._say_nothing:
             return self.model.expect(configurations, metafeatures, rows)
@@ -80,9 +81,9 @@ class Conditioned:
         metafeatures: pd.Series,
         rows: float | None = None,
     ) -> Floats:
-        """Probabilities of beating another one (`Predictor.beats`), correlated as before the trials.
+        """Probabilities of beating another one (`Predictor.beats`), with the prior's correlations.
 
-        They are of runs on as many rows as the trials, once these say something.
+        For the training size of the trials, if these are informative.
         """
         from scipy.special import ndtr
 
@@ -103,12 +104,12 @@ class Conditioned:
         return probability
 
     def condition(self, observations: Observations) -> Self:
-        """Knows these trials, too."""
+        """The same model, conditioned on these trials as well."""
         return type(self)(self.model, self.trials.with_more(observations))
 
     @property
     def _say_nothing(self) -> bool:
-        """Whether all values are equal, so that they can't be told from the unknown level and spread."""
+        """Whether all values are equal, so that they reveal neither level nor spread."""
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
 
     def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
@@ -125,13 +126,13 @@ def _std(prediction: Prediction) -> Floats:
 
 
 def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:
-    """(n,) value of each configuration above the mean of the trials; NaN if it was not tried.
+    """(n,) value of each configuration minus the mean of the trials; NaN if untried.
 
-    Of several trials of one configuration it is their mean.
+    Several trials of one configuration are averaged.
     """
     if prior.points is None or of_trials.points is None:
         return np.full(len(prior.mean), np.nan)
-    # As text: arrays of bytes lose the zeros at their ends, and with them points that end in 0.
+    # As text: NumPy's bytes lose trailing zeros, which points may end in.
     tried = [point.tobytes().hex() for point in of_trials.points]
     known = [point.tobytes().hex() for point in prior.points]
     measured: Floats = pd.Series(targets - targets.mean()).groupby(tried).mean().reindex(known).to_numpy()

@@ -1,4 +1,4 @@
-"""Kernels between points, and which points stand for all.
+"""Kernels between points, and points that represent all others.
 
 Notation
     r    (n, n') Euclidean distances between points
@@ -19,7 +19,7 @@ Shape = Literal["rbf", "matern"]
 
 
 def squared_distances(a: Floats, b: Floats) -> Floats:
-    """(n, n') between the rows of `a` and of `b`."""
+    """(n, n') squared distances between the rows of `a` and of `b`."""
     squared: Floats = a @ (-2 * b.T)
     squared += (a * a).sum(axis=1)[:, None]
     squared += (b * b).sum(axis=1)
@@ -32,9 +32,9 @@ def matern(a: Floats, b: Floats) -> Floats:
 
 
 def matern_at(squared: Floats, stretch: float = 1.0) -> Floats:
-    """k at these squared distances, stretched before."""
+    """k at these squared distances, with distances multiplied by `stretch`."""
     r = 5 * stretch**2 * squared
-    np.sqrt(r, out=r)  # in place: the arrays are large, and getting memory for them takes longer than sums
+    np.sqrt(r, out=r)  # in place: for large arrays allocation takes longer than arithmetic
     polynomial = r * r
     polynomial /= 3
     polynomial += 1 + r
@@ -55,12 +55,12 @@ def correlation(squared: Floats, shape: Shape) -> Floats:
 def spread_out(
     x: Floats, size: int, random: np.random.Generator, correlation: Callable[[Floats, Floats], Floats]
 ) -> Floats:
-    """Up to `size` different rows of x, each far from those before (pivoted Cholesky)."""
+    """Up to `size` distinct rows of x, each far from the previous ones (pivoted Cholesky)."""
     different = np.unique(x, axis=0)
     if len(different) <= size:
         return different
     pool = different[random.permutation(len(different))[: 8 * size]]
-    left = np.ones(len(pool))  # variance that the chosen ones leave unexplained
+    left = np.ones(len(pool))  # variance unexplained by the chosen rows
     columns = np.zeros((size, len(pool)))
     chosen = []
     for step in range(size):
@@ -74,11 +74,11 @@ def spread_out(
 
 
 def nystroem_factor(k: Floats, jitter: float) -> Floats:
-    """(G, G) factor that makes k(x, Z) factor features of x, whose inner products are nearly the kernel.
+    """(G, G) factor such that the inner products of k(x, Z) factor approximate the kernel.
 
     Args:
-        k: (G, G) kernel between the points Z, which is overwritten.
-        jitter: added to its diagonal, lest the Cholesky factor fail by rounding.
+        k: (G, G) kernel between the points Z; overwritten.
+        jitter: added to its diagonal against rounding errors in the Cholesky factorization.
     """
     k[np.diag_indices_from(k)] += jitter
     factor: Floats = np.linalg.inv(np.linalg.cholesky(k)).T

@@ -1,16 +1,15 @@
 """Posterior of a meta-learner's prediction, given trials on the new dataset.
 
 A meta-learner states a Gaussian prior over the scores of configurations. Trials show values of the measure:
-score times the dataset's spread, plus its level, plus noise. Level and spread of the new dataset are unknown,
-and so is how far the prior may be off; the posterior is the average over all of them, each weighted by how
-likely it makes the trials.
+score times the dataset's spread, plus its level, plus noise. Level and spread of the new dataset and the
+error of the prior are unknown; the posterior averages over them, weighted by the likelihood of the trials.
 
 Notation
     t           trials, n configurations
     y           (t,) values of the trials, larger is better
     m, F        (n,) prior mean and (n, r) factor of the prior covariance F F'; m_t, F_t those of the trials
     b           spread of the new dataset
-    a, v        how much wider than stated the prior is, variance of a run's noise in scores
+    a, v        factor of the prior covariance, variance of a run's noise in scores
 """
 
 from __future__ import annotations
@@ -31,26 +30,25 @@ from warehouse.support.arrays import Flags, Floats, Rows
 from warehouse.support.eigen import symmetric_eigen
 from warehouse.vocabulary.table import ConfigurationTable
 
-WIDTHS = (0.5, 1.0, 2.0)  # half, as stated, twice
+WIDTHS = (0.5, 1.0, 2.0)  # factors of the stated covariance
 _NOISES = (0.02, 0.1, 0.3)  # variance of a run's noise, from small to large
 _SPREADS = np.exp(np.linspace(-1.2, 1.2, 9))
-"""Spreads that are thought possible, as multiples of the trials' own standard deviation."""
+"""Possible spreads, as multiples of the trials' standard deviation."""
 _UNLIKELY = 1e-4
-"""Share of the likeliest case's weight below which a case is left out."""
+"""Cases with less than this share of the likeliest case's weight are dropped."""
 _MINOR = 0.01
-"""Share of the weight of all cases below which those with the same covariance are left out."""
+"""Covariances whose cases together have less than this share of all weight are dropped."""
 _NEGLIGIBLE = 1e-2
-"""Variance over that of the noise below which a coordinate is left out."""
-
+"""Coordinates whose variance is less than this share of the noise are dropped."""
 _JITTER = 1e-6
-"""Share of the prior's variance that is added where values are drawn, to keep a covariance invertible."""
+"""Share of the prior's variance added in draws, so that covariances stay invertible."""
 
 
 @dataclass(frozen=True)
 class Prior(Rows):
-    """What a learner knows of n configurations on one dataset before any trial, in standard scores.
+    """Prior of a learner for n configurations on one dataset, in standard scores.
 
-    Numbers in single precision are predicted from in single precision.
+    Predictions from arrays in single precision are computed in single precision.
     """
 
     mean: Floats
@@ -58,9 +56,9 @@ class Prior(Rows):
     factor: Floats
     """(n, r): factor factor' is the covariance of the true scores."""
     points: Floats | None = None
-    """(n, J) between which distances can be measured, so that a Matern kernel of length 1 is plausible."""
+    """(n, J) points for distances on which a Matern kernel of length 1 is plausible."""
     known_variance: Floats | None = None
-    """(n,) `variance`, where it was computed before."""
+    """(n,) `variance`, if already computed."""
 
     @cached_property
     def variance(self) -> Floats:
@@ -72,15 +70,15 @@ class Prior(Rows):
 
 @dataclass(frozen=True)
 class PosteriorExplanation:
-    """What scores may be: a mean, and a process around it whose covariance is known up to its width."""
+    """A hypothesis about the scores: a mean, and a process around it with covariance known up to a factor."""
 
     expects: bool
-    """Whether the mean is what the learner expects, or 0."""
+    """Whether the mean is that of the learner, or 0."""
     stretch: float | None
     """None: the covariance is the learner's. Else it is a Matern kernel (nu = 5/2) of the points, with
-    distances stretched by so much."""
+    distances multiplied by this."""
     odds: float = 1.0
-    """How likely it is before the trials, in proportion to the others."""
+    """Prior probability, relative to the other hypotheses."""
 
 
 LEARNED = PosteriorExplanation(expects=True, stretch=None)
@@ -88,28 +86,27 @@ LEARNED = PosteriorExplanation(expects=True, stretch=None)
 
 
 class HasPrior(Predictor, Protocol):
-    """A predictor that can be conditioned on trials by its prior."""
+    """A predictor with a prior that can be conditioned on trials."""
 
     def prior(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prior:
-        """What it expects of `configurations` on the dataset with these meta-features."""
+        """Prior of `configurations` on the dataset with these meta-features."""
 
     def targets_of(self, values: Floats) -> Floats:
-        """(t,) values of trials on one dataset in the form that the learner learned from, up to level and
-        spread."""
+        """(t,) values of trials on one dataset, transformed as for training, up to level and spread."""
 
 
 class Posterior:
     """Scores of configurations after trials on one dataset.
 
-    Level and spread of the dataset are unknown: the level drops out of the contrasts between trials, and the
-    spread is one of several. Values that are all equal do not tell it: then it is about 1, as in scores.
+    Level and spread of the dataset are unknown: contrasts between trials eliminate the level, and the spread
+    is one of several values. If all trials are equal, it is assumed to be about 1, as in scores.
 
     Notation
         B, l      (t, t - 1) orthonormal contrasts, B' 1 = 0, that diagonalize the covariance C among trials:
                   B' C B = diag(l)
         c         (t - 1,) a l + v, variance of the trials in these coordinates
-        A         (t - 1, S) coefficients of the trials: k B A is what they add to the mean, one column for
-                  each of the S cases (a, v, b) that are likely enough
+        A         (t - 1, S) coefficients of the trials: they add k B A to the mean, one column for each of
+                  the S cases (a, v, b) that are likely enough
         k         (n, t) covariance between configurations and trials
     """
 
@@ -121,14 +118,14 @@ class Posterior:
         widths: Sequence[float] = WIDTHS,
         noise: float = 0.0,
     ) -> None:
-        """What the trials teach.
+        """Condition on the trials.
 
         Args:
-            of_trials: the prior of the configurations that were tried, one or more.
+            of_trials: prior of the tried configurations, one or more.
             y: (t,) their values.
-            explanations: what is thought possible.
-            widths: how much wider than stated a covariance may be.
-            noise: variance of a value that is known, in the unit of `y`; others are added to it.
+            explanations: possible hypotheses.
+            widths: possible factors of the covariance.
+            noise: known variance of a value, in the squared unit of `y`; unknown noise is added.
         """
         spreads = (float(y.std()) or 1.0) * _SPREADS
         known_noise = noise / (float(y.var()) or 1.0)
@@ -155,11 +152,11 @@ class Posterior:
         self._cases = _normalized([case for case in cases if shares[case.explanation.stretch] >= _MINOR])
 
     def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
-        """Scores of the configurations of `prior`.
+        """Predict the scores of the configurations of `prior`.
 
         Args:
-            of_runs: whether the standard deviation is that of a run's score, or, without the noise, of the
-                true score.
+            of_runs: whether the standard deviation is that of a run's score, with noise, else of the true
+                score.
         """
         mixture = _Mixture(len(prior.mean))
         with_trials = _Covariances(prior, self._of_trials)
@@ -178,10 +175,10 @@ class Posterior:
         return mixture.prediction()
 
     def compare(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
-        """How far the true values of the configurations of `prior` are above the mean of the trials' own.
+        """Predict the true values of the configurations of `prior` minus the mean true value of the trials.
 
-        In the unit of the values. What the trials can't tell, the level and, where they are few, the spread,
-        is the same for all configurations: here it does not make them look uncertain, as it does in scores.
+        In the unit of the values. Unlike in scores, the level and spread do not add to the uncertainty: they
+        are the same for all configurations.
 
         Args:
             of_runs: as in `predict`.
@@ -205,9 +202,9 @@ class Posterior:
         return mixture.prediction()
 
     def draw(self, prior: Prior, random: np.random.Generator) -> Floats:
-        """(n,) one draw from the joint distribution of what `compare` states means and deviations of.
+        """(n,) a draw from the joint distribution whose mean and standard deviation `compare` returns.
 
-        One case is drawn by the weights; given the case, the values are normal with its covariance.
+        A case is drawn by weight; given the case, the values are normal with its covariance.
         """
         weights = np.concatenate([case.weights for case in self._cases])
         drawn = int(random.choice(len(weights), p=weights / weights.sum()))
@@ -225,7 +222,7 @@ class Posterior:
     def _against_trials(
         self, with_trials: _Covariances, case: _Case, tells: Flags
     ) -> tuple[Floats, Floats, float]:
-        """Covariances of values with B, less those of the mean of the trials, u'f; with it; its variance."""
+        """Covariances with B minus those of the trials' mean u'f; covariances with u'f; variance of u'f."""
         t = len(self._of_trials.mean)
         u = np.full((t, 1), 1 / t)
         B, stretch = case.B[:, tells], case.explanation.stretch
@@ -240,7 +237,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class _Case:
-    """One explanation at one width a and noise v, for the spreads that are likely enough."""
+    """One hypothesis with factor a and noise v, for the spreads that are likely enough."""
 
     explanation: PosteriorExplanation
     a: float
@@ -252,13 +249,13 @@ class _Case:
     weights: Floats
 
     def expected(self) -> Floats:
-        """(1, spreads) how much of the learner's mean it takes over."""
+        """(1, spreads) coefficient of the learner's mean."""
         return np.full((1, len(self.spreads)), float(self.explanation.expects))
 
 
 @dataclass(frozen=True)
 class _Explained:
-    """How likely the trials are by one explanation, at all widths, noises and spreads."""
+    """Likelihood of the trials under one hypothesis, for all factors, noises and spreads."""
 
     explanation: PosteriorExplanation
     widths_and_noises: Floats
@@ -267,13 +264,13 @@ class _Explained:
     """(w, t - 1)"""
     B: Floats
     missed: Floats
-    """(t - 1, spreads) what the trials are above what is expected, along B."""
+    """(t - 1, spreads) trials minus the expected values, along B."""
     spreads: Floats
     log_weights: Floats
     """(w, spreads) log likelihood."""
 
     def cases(self, likeliest: float) -> Iterator[_Case]:
-        """The cases whose weight can be seen beside that of the likeliest."""
+        """The cases whose weight is not negligible beside that of the likeliest."""
         weights = np.exp(self.log_weights - likeliest)
         for (a, v), c, of_spreads in zip(self.widths_and_noises.tolist(), self.c, weights, strict=True):
             seen = of_spreads > _UNLIKELY
@@ -283,15 +280,15 @@ class _Explained:
 
 
 class _Mixture:
-    """Mean and variance of n configurations over the cases, summed up covariance by covariance."""
+    """Mean and variance of n configurations over the cases, accumulated over covariances."""
 
     def __init__(self, n: int) -> None:
         self._mean, self._square = np.zeros(n), np.zeros(n)
         self.within = np.zeros(n)
-        """(n,) mean variance of a case."""
+        """(n,) mean variance within a case."""
 
     def add(self, P: Floats, m: Floats, coefficients: Floats, weights: Floats) -> None:
-        """Cases that expect [P m] coefficients.
+        """Add cases with the means [P m] coefficients.
 
         Args:
             P: (n, k)
@@ -300,7 +297,7 @@ class _Mixture:
             weights: (S,)
         """
         scaled = coefficients * np.sqrt(weights)
-        if scaled.shape[1] > len(scaled):  # as many columns with the same sum of squares are enough
+        if scaled.shape[1] > len(scaled):  # fewer columns with the same sum of squares suffice
             scaled = np.asarray(np.linalg.qr(scaled.T, mode="r")).T
         means = np.column_stack([coefficients @ weights, scaled]).astype(P.dtype)
         expected = P @ means[:-1] + m[:, None] * means[-1]
@@ -308,7 +305,7 @@ class _Mixture:
         self._square += (expected[:, 1:] ** 2).sum(axis=1)
 
     def explain(self, P: Floats, explained: Floats) -> None:
-        """Take off what trials tell of the variance: (k,) of the squares of each coordinate."""
+        """Subtract the variance explained by trials: (k,) per squared coordinate."""
         self.within -= P**2 @ explained.astype(P.dtype)
 
     def prediction(self) -> Prediction:
@@ -317,13 +314,13 @@ class _Mixture:
 
 
 class _Covariances:
-    """Between the configurations of two priors, as precise as the numbers of the first."""
+    """Covariances between the configurations of two priors, in the precision of the first."""
 
     def __init__(self, a: Prior, b: Prior) -> None:
         self._a, self._b = a, b
 
     def at(self, stretch: float | None) -> Floats:
-        """(n, n') the learner's covariance (None), or a Matern kernel of distances stretched by so much."""
+        """(n, n') the learner's covariance (None), or a Matern kernel of distances times `stretch`."""
         if stretch is None:
             return self._a.factor @ self._b.factor.T.astype(self._a.factor.dtype)
         return matern_at(self._squared_distances, stretch)
@@ -351,13 +348,13 @@ def _explained(
     explanations: Sequence[PosteriorExplanation],
     widths_and_noises: Sequence[tuple[float, float]],
 ) -> Iterator[_Explained]:
-    """Fit of each explanation to the trials.
+    """Fit of each hypothesis to the trials.
 
     Args:
-        explanations: one or more of the same stretch, so that they share the covariance.
+        explanations: one or more with the same stretch, so that they share the covariance.
     """
     C = among_trials.at(explanations[0].stretch)
-    # Without the level, 1 is an eigenvector of eigenvalue 0. Made the largest of all, it is the last one.
+    # Centring makes 1 an eigenvector with eigenvalue 0; it is made the largest, so that it comes last.
     contrasts = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean() + (np.trace(C) + 1) / len(y)
     eigenvalues, B = (part[..., :-1] for part in symmetric_eigen(contrasts))
     a_and_v = np.array(widths_and_noises)
@@ -372,13 +369,13 @@ def _explained(
 
 
 def _normalized(cases: Sequence[_Case]) -> list[_Case]:
-    """The same cases with weights whose sum is 1."""
+    """The same cases with weights that add up to 1."""
     total = sum(float(case.weights.sum()) for case in cases)
     return [replace(case, weights=case.weights / total) for case in cases]
 
 
 def _telling(cases: Sequence[_Case]) -> Flags:
-    """(t - 1,) coordinates whose variance can be seen beside the noise; there are many others."""
+    """(t - 1,) coordinates whose variance is not negligible beside the noise; most others are dropped."""
     telling: Flags = np.max([case.c / case.v - 1 for case in cases], axis=0) > _NEGLIGIBLE
     return telling
 

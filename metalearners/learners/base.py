@@ -1,6 +1,6 @@
 """Base classes of meta-learners and of their trained models.
 
-A learner is its settings, a model is what it learned; both are frozen dataclasses (`metalearners.codec`).
+A learner holds settings, a model what it learned; both are frozen dataclasses (`metalearners.codec`).
 """
 
 from __future__ import annotations
@@ -23,62 +23,62 @@ if TYPE_CHECKING:
 
 
 class Model(HasPrior, Protocol):
-    """What a learner made of runs: a frozen dataclass of arrays and settings."""
+    """A trained model: a frozen dataclass of arrays and settings."""
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """Meta-features of a new dataset that the predictions depend on."""
+        """Meta-features of a new dataset used by predictions."""
 
 
 @runtime_checkable
 class EstimatesValues(Protocol):
-    """A model that may know the level of a measure on a new dataset, not only scores within it."""
+    """A model that may predict the measure itself on a new dataset, not only scores within it."""
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
-        """Estimate the measure, larger is better, (n,); None if only scores were learned."""
+        """Estimate the measure, larger is better, (n,); None if the model only learned scores."""
 
 
 @runtime_checkable
 class ExplainsItself(Protocol):
-    """A model whose predictions are sums over the datasets that it learned from."""
+    """A model whose predictions are sums over its training datasets."""
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """Keys of these datasets."""
+        """Keys of the training datasets."""
 
     def contributions(self, metafeatures: pd.Series) -> Contributions:
-        """The parts of predictions for the dataset with these meta-features, in the order of `datasets`."""
+        """Summands of predictions for the dataset with these meta-features, in the order of `datasets`."""
 
 
 class MetaLearner(Protocol):
     """Learns from runs on many datasets which configurations work on which kind of dataset.
 
-    The same settings and runs give the same model.
+    Deterministic: equal settings and runs give equal models.
     """
 
     model: ClassVar[type[Any]]
-    """Class of the models that it makes."""
+    """Class of the trained models."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The keywords that make an equal learner; JSON values."""
+        """The keywords that construct an equal learner; JSON values."""
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Model:
-        """Learn from `runs`; qualities of a dataset that `metafeatures` lacks are missing.
+        """Learn from `runs`; qualities of datasets not in `metafeatures` are missing.
 
         Raises:
-            BadInput: there is nothing to learn from.
+            BadInput: there are no runs to learn from.
         """
 
 
 @runtime_checkable
 class LeavesOut(Protocol):
-    """A model that can do without some of the datasets that it was learned from, without a training."""
+    """A model that can remove training datasets without being trained again."""
 
     def without(self, datasets: Collection[str]) -> Self | None:
-        """The model that has not seen the runs on these datasets; None where that takes a training.
+        """The model without the runs on these datasets; None if that needs training.
 
-        Hyperparameters, which all datasets decide together, may stay; no number of a dataset left out does.
+        Hyperparameters estimated from all datasets together may stay; no number of a removed dataset does.
         """
 
 
@@ -101,16 +101,16 @@ class Round:
     done: int
     of: int
     loss: float
-    """What training makes small; its scale means nothing."""
+    """Training loss; its scale has no meaning."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """How a long training is watched, and how it survives an interruption."""
+    """Progress report and checkpoint of a long training."""
 
     checkpoint: Path | None = None
-    """A file for its state. A training that finds the state of an equal one resumes from it, with the same
-    result as without an interruption; at the end the file is removed."""
+    """File for the state of the training. A training with equal settings and runs resumes from it, with the
+    same result as without interruption, and removes it at the end."""
     report: Callable[[Round], None] | None = None
     """Called with the progress."""
 
@@ -120,10 +120,10 @@ UNWATCHED = Watch()
 
 @runtime_checkable
 class LongTraining(Protocol[M]):
-    """A learner whose training takes long enough to be watched, and to be interrupted."""
+    """A learner with a long training, which reports progress and can resume after an interruption."""
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
         """Learn from runs, as `MetaLearner.fit` does."""
 
     def update(self, model: M, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED) -> M:
-        """Learn from `runs`, all current runs, continuing from `model`."""
+        """Continue training `model` on all current `runs`."""

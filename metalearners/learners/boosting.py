@@ -37,7 +37,7 @@ from warehouse.vocabulary.task_types import REGRESSION
 Inputs = Literal["none", "metafeatures", "hyperparameters", "both"]
 Targets = Literal["standardized", "raw"]
 
-_GRADES = 31  # of relevance, from 0; LightGBM's default gains end there
+_GRADES = 31  # of relevance, from 0; as many as LightGBM's default gains
 _LARGEST_QUERY = 10_000  # rows of one dataset that LightGBM ranks
 
 
@@ -46,7 +46,7 @@ class TreeInputs:
     """The columns of X."""
 
     hyperparameters: tuple[str, ...]
-    """Columns of the encoded hyperparameters; none where trees do not look at them."""
+    """Columns of the encoded hyperparameters; empty if the trees do not use them."""
     metafeatures: tuple[str, ...]
     """Qualities of datasets."""
 
@@ -71,7 +71,7 @@ class BoostedTrees(CalibratedModel):
     """Scores are the slope times the forest's output, plus the offset."""
     offset: float
     targets: Targets = "standardized"
-    """Output of the forest: see `LightGBMRegressorLearner.targets`; a ranker's forest gives neither."""
+    """Output of the forest: see `LightGBMRegressorLearner.targets`; unused for a ranker's forest."""
 
     def __post_init__(self) -> None:
         if self.forest.n_features != len(self.inputs.names):
@@ -85,7 +85,7 @@ class BoostedTrees(CalibratedModel):
         return self.slope * self.forest.predict(self.input_matrix(configurations, metafeatures)) + self.offset
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
-        """Estimate the measure; see `metalearners.learners.base.EstimatesValues`."""
+        """Estimate the measure; see `EstimatesValues` in `metalearners.learners.base`."""
         if self.targets == "standardized":
             return None
         return self.forest.predict(self.input_matrix(configurations, metafeatures))
@@ -99,10 +99,10 @@ class BoostedTrees(CalibratedModel):
 
 @dataclass(frozen=True, kw_only=True)
 class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
-    """What the regressor and the ranker have in common.
+    """Base of the regressor and the ranker.
 
-    Without hyperparameters all configurations of a dataset are predicted the same, without meta-features all
-    datasets get one ranking.
+    Without hyperparameters, all configurations get the same prediction on a dataset; without meta-features,
+    all datasets get the same ranking.
 
     Raises:
         BadInput: a number is out of range, or `inputs` is unknown.
@@ -121,8 +121,8 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
     inputs: Inputs = "both"
     """Inputs of the trees: hyperparameters, meta-features, or both."""
     metafeatures: tuple[str, ...] | None = DEFAULT
-    """The qualities to use; None = all that the datasets have. One that no dataset has is missing everywhere,
-    and has no influence. Where numbers are predicted, the default gives way to that of regression."""
+    """The qualities to use; None = all that the datasets have. One that no dataset has is missing everywhere
+    and has no influence. For regression the default is replaced by regression's own."""
     seed: int = 0
     """Random seed of training."""
 
@@ -135,7 +135,7 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
             raise BadOption("trees, min_child_samples and learning_rate must be positive")
 
     def inputs_of(self, encoding: HyperparameterEncoding, available: pd.DataFrame) -> TreeInputs:
-        """The columns of X, where datasets have the qualities `available`."""
+        """The columns of X, given the datasets' qualities `available`."""
         chosen = tuple(available.columns) if self.metafeatures is None else self.metafeatures
         if chosen == DEFAULT and not available.columns.intersection(list(GROUPS["target"])).empty:
             chosen = default_for(REGRESSION)
@@ -145,7 +145,7 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
         )
 
     def boost(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Any:
-        """LightGBM's booster, trained with these settings and `parameters` on X; `dataset` are its labels."""
+        """LightGBM's booster, trained on X with these settings, `parameters` and the labels in `dataset`."""
         import lightgbm
 
         all_parameters = {
@@ -159,7 +159,7 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
         return lightgbm.train(all_parameters, lightgbm.Dataset(X, **dataset), num_boost_round=self.trees)
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
-        """Learn from runs, as `fit` does, without calibrating."""
+        """Learn from runs as `fit` does, but without calibration."""
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)
@@ -183,18 +183,18 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
 
     @property
     def learned(self) -> Targets:
-        """What predictions without any input are the mean of."""
+        """Unit of the trees' targets."""
         return "standardized"
 
     def _targets(self, data: TrainingData) -> Floats:
-        """(m,) y: the target of the trees, or of the order that they learn."""
+        """(m,) y: values that the trees predict, or whose order they learn."""
         return data.scores if self.learned == "standardized" else data.values
 
     @abstractmethod
     def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest: ...
 
     def _scale(self, output: Floats, data: TrainingData) -> tuple[float, float]:
-        """Slope and offset that turn the forest's output into scores: by least squares within datasets."""
+        """Slope and offset that convert the forest's output to scores: least squares within datasets."""
         centred = output - pd.Series(output).groupby(data.dataset).transform("mean").to_numpy()
         squares = float(centred @ centred)
         slope = max(float(centred @ data.scores) / squares, 0.0) if squares > 0 else 1.0
@@ -213,7 +213,7 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
     """
 
     targets: Targets = "standardized"
-    """Targets: "standardized" = scores within each dataset, "raw" = the measure as it is."""
+    """Targets: "standardized" = scores within each dataset, "raw" = values of the measure."""
 
     def __post_init__(self) -> None:
         if self.targets not in get_args(Targets):
@@ -234,7 +234,7 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class LightGBMRankerLearner(_BoostedTreesLearner):
-    """LightGBM's LambdaRank: trees that order the runs of each dataset, the best ones above all."""
+    """LightGBM's LambdaRank: trees that order the runs of each dataset, with emphasis on the best."""
 
     def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest:
         rank = pd.Series(y).groupby(data.dataset).rank(pct=True).to_numpy()

@@ -1,13 +1,14 @@
 """Calibration of models that predict scores: their errors on new datasets, and updates by trials.
 
-What a prediction is worth is measured: equal learners are trained without each fold of families, and compared
-with the runs on these. Their errors give the spread of a score, which is the same for every configuration,
-expected values in the unit of the measure with intervals, and the chances that gains come true.
+Errors are measured by cross-validation: the learner is trained without each fold of families, and its
+predictions are compared with the held-out runs. The errors determine the standard deviation of a score (the
+same for every configuration), expected values with intervals in the unit of the measure, and the probability
+that a predicted gain is real.
 
 Notation
     n, J     configurations, columns of the encoded hyperparameters
-    x        (n, J) encoded configurations, standardized; 0 where another algorithm has the parameter
-    r        random features; inner products of their values are a Matern kernel with nu = 5/2
+    x        (n, J) encoded configurations, standardized; 0 for parameters of other algorithms
+    r        random features; their inner products approximate a Matern kernel with nu = 5/2
 """
 
 from __future__ import annotations
@@ -46,30 +47,30 @@ from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.table import ConfigurationTable
 
-_FOLDS = 5  # of families; each is left out once
-_FEATURES = 200  # of the kernel's approximation; the error falls with their root
-_LEAST_DOUBT = 0.5  # standard deviation: however sure a learner is, a new dataset may be like none before
-_LEAST_STD = 1e-6  # of a gain, where nothing was missed
-_CORRELATED = 0.5  # share of what a prediction misses that similar configurations have in common
+_FOLDS = 5  # of families
+_FEATURES = 200  # of the kernel's approximation; the error falls with the square root of their number
+_LEAST_DOUBT = 0.5  # least prior standard deviation, as a new dataset may be unlike all known ones
+_LEAST_STD = 1e-6  # of a gain, if there were no errors
+_CORRELATED = 0.5  # share of the error variance that similar configurations have in common
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """Errors of a model on datasets whose families it has not seen."""
+    """Errors of a model on datasets of held-out families."""
 
     spread: float
-    """Standard deviation of a run's score around its prediction; 1 is that of the scores themselves."""
+    """Standard deviation of a run's score around its prediction; that of the scores themselves is 1."""
     own_unit: OwnUnit | None
     """Model of scores in the unit of the measure, if enough datasets are known."""
     gain_spread: GainSpread
-    """Factor of standard deviations with which probabilities of beating another one are likeliest."""
+    """Maximum-likelihood factor of standard deviations in probabilities of beating another configuration."""
 
     def without(self, datasets: Collection[str]) -> Calibration:
-        """The same without the values of these datasets; factors of standard deviations stay."""
+        """The calibration without the values of these datasets; factors of standard deviations stay."""
         return self if self.own_unit is None else replace(self, own_unit=self.own_unit.without(datasets))
 
     def std_of_gain(self, rows: float) -> float:
-        """Standard deviation of the difference of two runs' scores around its prediction, on `rows` rows."""
+        """Standard deviation of a predicted difference between two runs' scores, at training size `rows`."""
         return max(self.gain_spread.at(rows) * float(np.sqrt(2)) * self.spread, _LEAST_STD)
 
 
@@ -78,12 +79,12 @@ UNCALIBRATED = Calibration(
     own_unit=None,
     gain_spread=GainSpread(factor=1.0, widening=0.0, usual_rows=1.0, most_rows=1.0),
 )
-"""Calibration of a model that was learned from too few families to leave any out."""
+"""Calibration of a model trained on too few families for cross-validation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedModel(ABC):
-    """A model made from expected scores and a calibration."""
+    """A model that consists of expected scores and a calibration."""
 
     encoding: HyperparameterEncoding
     centre: Annotated[Floats, "J"]
@@ -95,7 +96,7 @@ class CalibratedModel(ABC):
     @property
     @abstractmethod
     def described_by(self) -> tuple[str, ...]:
-        """Meta-features that expected scores depend on, besides the sizes of a dataset."""
+        """Meta-features used by expected scores, besides the sizes of a dataset."""
 
     @abstractmethod
     def scores_of(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
@@ -103,7 +104,7 @@ class CalibratedModel(ABC):
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """Names of the qualities that predictions rest on; see `Model.qualities`."""
+        """Meta-features used by predictions; see `Model.qualities`."""
         level = () if self.calibration.own_unit is None else self.calibration.own_unit.qualities
         return tuple(dict.fromkeys([*SIZES, *self.described_by, *level]))
 
@@ -168,7 +169,7 @@ class CalibratedLearner(WithSettings, ABC, Generic[C]):
 
     @abstractmethod
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> C:
-        """Learn from runs, as `fit` does, without calibrating."""
+        """Learn from runs as `fit` does, but without calibration."""
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> C:
         """Learn from runs, as `MetaLearner.fit` does."""
@@ -181,15 +182,15 @@ class CalibratedLearner(WithSettings, ABC, Generic[C]):
         runs: RunTable,
         metafeatures: pd.DataFrame,
     ) -> C:
-        """Learn from runs on other datasets than `left_out`, with the calibration of a model of all.
+        """Learn from runs on other datasets than `left_out`, with the calibration of a model of all datasets.
 
-        Its factors of standard deviations stay; no number of a dataset that is left out does.
+        Its factors of standard deviations stay; no number of a left-out dataset does.
         """
         return replace(self.learn(runs, metafeatures), calibration=calibration.without(left_out))
 
 
 def calibrated(learn: Callable[[RunTable, pd.DataFrame], C], runs: RunTable, metafeatures: pd.DataFrame) -> C:
-    """The model that `learn` makes of `runs`, calibrated by models that it makes without some families."""
+    """The model that `learn` fits to `runs`, calibrated by cross-validation over families."""
     data = training_data(runs, metafeatures)
     expected = _expected_without_families(learn, runs, metafeatures, data)
     return replace(learn(runs, metafeatures), calibration=_calibration(runs, data, expected))
@@ -201,7 +202,7 @@ def _expected_without_families(
     metafeatures: pd.DataFrame,
     data: TrainingData,
 ) -> Floats:
-    """(m,) expected score of each run without its fold of families; NaN where no other family is known."""
+    """(m,) expected score of each run when its fold of families is held out; NaN without other families."""
     expected = np.full(len(data.scores), np.nan)
     fold_of = data.families % _FOLDS  # (d,)
     for fold in np.unique(fold_of):
@@ -219,7 +220,7 @@ def _expected_without_families(
 
 
 def _calibration(runs: RunTable, data: TrainingData, expected: Floats) -> Calibration:
-    """Calibration by the scores of runs and what was expected of them, (m,); NaN = nothing."""
+    """Calibration from the scores of runs and their held-out predictions, (m,); NaN = no prediction."""
     judged = np.flatnonzero(~np.isnan(expected))
     if not len(judged):
         return UNCALIBRATED
@@ -244,7 +245,7 @@ def _calibration(runs: RunTable, data: TrainingData, expected: Floats) -> Calibr
 
 
 def random_features(x: Floats) -> Floats:
-    """(n, r) features whose inner products are about the kernel, with the length scale sqrt(J).
+    """(n, r) features whose inner products approximate the kernel with length scale sqrt(J).
 
     The spectral density of a Matern kernel is a multivariate t distribution with 2 nu degrees of freedom
     (Rahimi and Recht 2007).

@@ -1,16 +1,16 @@
 """Kernel between configurations: Matern, with length scales learned from runs.
 
-What one hyperparameter does to the score is much the same shape on every dataset, so the length scales are
-shared, and runs on many datasets teach them. Functions of a configuration are then linear: the kernel is
-replaced by features whose inner products are it (Nystroem, on a few hundred configurations).
+The effect of a hyperparameter on the score has much the same shape on every dataset, so the length scales are
+shared, and learned from runs on many datasets. Features whose inner products approximate the kernel
+(Nystroem, on a few hundred configurations) make functions of a configuration linear.
 
 Notation
     J       columns of the encoded hyperparameters
     x       (n, J) encoded configurations, standardized, each column divided by its length scale
     r       (n, n') Euclidean distances between rows of x
     k       (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r), Matern with nu = 5/2: 1 for equal configurations
-    Z       (G, J) rows of x that the features are built on
-    Phi     (n, G) features; Phi Phi' is k where configurations are in Z, and nearly so elsewhere
+    Z       (G, J) rows of x on which the features are based
+    Phi     (n, G) features; Phi Phi' equals k for configurations in Z, and approximates it elsewhere
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from warehouse.vocabulary.parameters import Scale
 from warehouse.vocabulary.table import ConfigurationTable
 
 _SHORTEST, _LONGEST = 0.1, 100.0  # bounds of length scales, in standard deviations of the column
-_LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # what the length scales are learned from, at most
-_LEARNING_STEPS = 40  # of L-BFGS; set by hand
-_SKEWED = 1.0  # set by hand: an exponential distribution has 2, a uniform one 0
-_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
+_LEARNING_DATASETS, _LEARNING_RUNS = 24, 160  # at most, to learn the length scales from
+_LEARNING_STEPS = 40  # of L-BFGS; a heuristic
+_SKEWED = 1.0  # a heuristic: an exponential distribution has skewness 2, a uniform one 0
+_JITTER = 1e-6  # against rounding errors in the Cholesky factorization
 
 
 @dataclass(frozen=True)
 class ConfigurationKernel:
-    """Turns configurations into `Phi`."""
+    """Converts configurations to `Phi`."""
 
     encoding: HyperparameterEncoding
     logarithmic: Annotated[Flags, "J"]
-    """Columns whose logarithms are compared (`logarithmic_columns`)."""
+    """Columns compared by their logarithms (`logarithmic_columns`)."""
     centre: Annotated[Floats, "J"]
     """Mean of the column."""
     scale: Annotated[Floats, "J"]
     """Standard deviation of the column times its length scale."""
     Z: Annotated[Floats, "G J"]
     factor: Annotated[Floats, "G G"]
-    """Matrix for which k(x, Z) factor = Phi."""
+    """Matrix such that k(x, Z) factor = Phi."""
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """x of `configurations` on this dataset."""
+        """x of `configurations` on the dataset with these meta-features."""
         encoded = encode_configurations(self.encoding, configurations, metafeatures)
         return standardized(comparable(encoded, self.logarithmic), self.centre, self.scale)
 
@@ -69,7 +69,7 @@ class ConfigurationKernel:
         return standardized(comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """Phi of `configurations` on this dataset."""
+        """Phi of `configurations` on the dataset with these meta-features."""
         return self.features_at(self.points(configurations, metafeatures))
 
     def features_at(self, x: Floats) -> Floats:
@@ -81,11 +81,11 @@ class ConfigurationKernel:
 def learn_kernel(
     data: TrainingData, scores: Floats, *, size: int, seed: int
 ) -> tuple[ConfigurationKernel, Floats]:
-    """The kernel of these runs, and Phi of the runs, (m, at most `size`).
+    """Learn the kernel, and compute Phi of the runs, (m, at most `size`).
 
     Args:
-        scores: (m,) what runs are to be predicted to score; 0 on average on each dataset.
-        size: most configurations to build the features on.
+        scores: (m,) scores to predict, with mean 0 on each dataset.
+        size: most configurations on which the features are based.
         seed: of the choice of runs to learn from.
     """
     encoding = learn_encoding_of(data)
@@ -104,7 +104,7 @@ def learn_kernel(
 
 
 def comparable(encoded: Floats, logarithmic: Flags) -> Floats:
-    """(n, J) encoded configurations, logarithms in the columns marked."""
+    """(n, J) encoded configurations, with logarithms in the marked columns."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(logarithmic, np.log(np.maximum(encoded, 1e-12)), encoded)
 
@@ -112,7 +112,7 @@ def comparable(encoded: Floats, logarithmic: Flags) -> Floats:
 def logarithmic_columns(
     encoding: HyperparameterEncoding, encoded: Floats, scales: Mapping[str, Scale]
 ) -> Flags:
-    """(J,) positive columns to compare by logarithms: as declared, else those that are skewed otherwise."""
+    """(J,) positive columns to compare by logarithms: as declared, else if that makes them less skewed."""
     parameters = encoding.parameter_of_numbers()
     declared = [scales.get(parameters.get(column, "")) for column in encoding.columns]
     return np.array(
@@ -125,7 +125,7 @@ def logarithmic_columns(
 
 
 def _skewed_columns(encoded: Floats) -> Flags:
-    """(J,) positive columns whose logarithms are less skewed than they are."""
+    """(J,) positive, skewed columns whose logarithms are less skewed."""
 
     def skewness(column: Floats) -> float:
         z = (column - column.mean()) / column.std()
@@ -147,10 +147,10 @@ def _skewed_columns(encoded: Floats) -> Flags:
 
 
 def _learn_lengths(x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator) -> Floats:
-    """(J,) length scales that make the runs of a sample of datasets likeliest.
+    """(J,) maximum-likelihood length scales for the runs of a sample of datasets.
 
-    Scores of a dataset are Gaussian with covariance s^2 (k + noise^2 I); the dataset's own s is set to its
-    likeliest value, its noise is learned beside the length scales.
+    Scores of a dataset are Gaussian with covariance s^2 (k + noise^2 I); each dataset's s is set to its
+    maximum likelihood value, its noise is optimized together with the length scales.
     """
     from scipy.optimize import minimize
 
@@ -177,7 +177,7 @@ def _learn_lengths(x: Floats, scores: Floats, dataset: np.ndarray, random: np.ra
 def _samples(
     x: Floats, scores: Floats, dataset: np.ndarray, random: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
-    """Points and scores of some runs, for some of the datasets on which runs differ."""
+    """Points and scores of a sample of runs, for a sample of the datasets whose runs differ."""
     order = np.argsort(dataset, kind="stable")
     of_datasets = np.split(order, np.flatnonzero(np.diff(dataset[order])) + 1)
     varied = [rows for rows in of_datasets if np.ptp(scores[rows]) > 0 and len(rows) > 2]
@@ -191,7 +191,7 @@ def _samples(
 
 
 def _unlikeliness(logarithms: Floats, samples: Sequence[tuple[Floats, Floats]]) -> tuple[float, Floats]:
-    """Negative log likelihood, and its gradient, at log length scales and log noise variances."""
+    """Negative log likelihood and its gradient, at log length scales and log noise variances."""
     from scipy.linalg import cho_factor, cho_solve
 
     J = len(logarithms) - len(samples)

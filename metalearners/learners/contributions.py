@@ -1,10 +1,11 @@
-"""A prediction as a sum: parts of the training datasets, of meta-features and of hyperparameters.
+"""A prediction as a sum of contributions: of training datasets, of meta-features or of hyperparameters.
 
-The expected coordinates of a new dataset are weighted sums of those of the training datasets. So a
-prediction is what is expected of any dataset plus a part of each training dataset: its weight times how much
-better or worse than usual the configuration does there. Parts of meta-features and
-hyperparameters are Shapley values: what each changes, averaged over all orders in which they can be changed.
-The parts of each kind add up to the prediction.
+The expected coordinates of a new dataset are weighted sums of those of the training datasets. So a prediction
+is the expected score on any dataset plus a contribution of each training dataset: its weight times how much
+better or worse than usual the configuration does there. Contributions of meta-features and hyperparameters
+are Shapley values: the effect of changing each one, averaged over all orders of changes. Contributions of
+    each
+kind add up to the prediction.
 
 Notation
     d, K, b   training datasets, components, blocks of components
@@ -12,7 +13,7 @@ Notation
     S, V      (d, K) coordinates of the training datasets, (K, G) the components
     kappa     (b, d) kernel between the new dataset and the training datasets
     h         (b, d) weights of the training datasets: S of the new dataset is h S, block by block
-    v         value of a coalition of players, whose parts are sought
+    v         value of a coalition of players, to be attributed to them
 """
 
 from __future__ import annotations
@@ -36,36 +37,36 @@ if TYPE_CHECKING:
     from metalearners.learners.functional_pca import FunctionalPCA
 
 MOST_PLAYERS = 14
-"""Players whose 2^players coalitions are looked at; of more, all but the most important act together."""
+"""Most players, as all 2^players coalitions are evaluated; the least important others are merged into one."""
 
 
 @dataclass(frozen=True)
 class ContributionParts:
-    """A number as a sum."""
+    """A number as a sum of contributions."""
 
     base: float
-    """Value of the sum before any part is added."""
+    """Value without any contribution."""
     parts: dict[str, float]
 
     @property
     def total(self) -> float:
-        """The number itself."""
+        """The number."""
         return self.base + sum(self.parts.values())
 
     @property
     def best_first(self) -> list[tuple[str, float]]:
-        """Name and value of each part, the one that adds most first."""
+        """Name and value of each contribution, the largest positive one first."""
         return sorted(self.parts.items(), key=lambda part: -part[1])
 
     @property
     def largest_first(self) -> list[tuple[str, float]]:
-        """Name and value of each part, the one that adds or takes away most first."""
+        """Name and value of each contribution, the largest absolute one first."""
         return sorted(self.parts.items(), key=lambda part: -abs(part[1]))
 
 
 @dataclass(frozen=True)
 class Contributions:
-    """The parts of predictions for one dataset, before any trial on it."""
+    """Contributions to predictions for one dataset, before any trial on it."""
 
     model: FunctionalPCA
     metafeatures: pd.Series
@@ -77,20 +78,20 @@ class Contributions:
 
     @cached_property
     def weights(self) -> Floats:
-        """(d,) h, averaged over the blocks by how much of the datasets' differences each of them tells."""
+        """(d,) h, averaged over the blocks by their share of the variation between datasets."""
         weights: Floats = self._importance @ self.block_weights
         return weights
 
     def of_datasets(self, configurations: ConfigurationTable) -> tuple[Floats, Floats]:
-        """(n,) what is expected on any dataset, and (n, d) what each training dataset adds to it."""
+        """(n,) expected score on any dataset, and (n, d) contribution of each training dataset."""
         phi = self.model.kernel.features(configurations, self.metafeatures)
         return phi @ self.model.mean, self._of_datasets(phi)
 
     def of_groups(self, configurations: ConfigurationTable) -> list[ContributionParts]:
-        """What each group of meta-features adds to what is expected on a dataset with usual ones.
+        """Contribution of each group of meta-features, compared with a typical dataset.
 
-        A usual meta-feature is the median of the training datasets. Sizes that hyperparameters refer to
-        stay those of the dataset.
+        A typical dataset has the median meta-features of the training datasets. Sizes that hyperparameters
+        depend on stay those of the dataset.
         """
         phi = self.model.kernel.features(configurations, self.metafeatures)
         descriptions = self.model.descriptions
@@ -110,10 +111,10 @@ class Contributions:
     def of_hyperparameters(
         self, configuration: ConfigurationTable, start: ConfigurationTable
     ) -> ContributionParts:
-        """What each hyperparameter adds to the prediction for `start` that differs from it.
+        """Contribution of each hyperparameter that differs from `start`, added to the prediction of `start`.
 
         Args:
-            configuration: one.
+            configuration: a single one.
             start: one of the same algorithm, such as its default.
         """
         kernel = self.model.kernel
@@ -142,17 +143,17 @@ class Contributions:
         )
 
     def _most_important(self, points: Floats, owner: np.ndarray, names: list[str], w: Floats) -> list[str]:
-        """The names of hyperparameters, those first whose change alone changes the prediction most."""
+        """Hyperparameters, sorted by how much changing each one alone changes the prediction, descending."""
         x = np.array([np.where(owner == name, points[1], points[0]) for name in names])
         change = np.abs(self.model.kernel.features_at(np.vstack([points[:1], x])) @ w)
         change = np.abs(change[1:] - change[0])
         return [names[place] for place in np.argsort(-change, kind="stable")]
 
     def trait_distances(self) -> Floats:
-        """(d, q) what each meta-feature takes from the logarithm of kappa, averaged over blocks as `weights`.
+        """(d, q) contribution of each meta-feature to -log kappa, averaged over blocks as `weights`.
 
-        kappa is exp(-sum over meta-features of weight of their group times squared difference / their
-        number in the group), so these are its exact parts.
+        kappa is exp(-sum over meta-features of weight of their group times squared difference / number of
+        meta-features in the group), so the contributions are exact.
         """
         descriptions = self.model.descriptions
         apart = (descriptions.points - descriptions.place(self.metafeatures)) ** 2
@@ -161,7 +162,7 @@ class Contributions:
 
     @cached_property
     def trait_weights(self) -> Floats:
-        """(q,) how much a squared difference in each meta-feature counts, averaged over blocks."""
+        """(q,) weight of a squared difference in each meta-feature, averaged over blocks."""
         return _weights_of_features(self.model.descriptions, self._importance @ self.model.block_weights)
 
     @cached_property
@@ -177,7 +178,7 @@ class Contributions:
 
     @cached_property
     def _of_blocks(self) -> tuple[Floats, Floats]:
-        """h and S. A model keeps (K + ridge I)^-1 S; that S is 0 on average tells what the ridge was."""
+        """h and S. A model stores (K + ridge I)^-1 S; the ridge follows from the mean of S, which is 0."""
         from scipy.linalg import solve
 
         model = self.model
@@ -206,11 +207,11 @@ class Contributions:
 
 
 _LEAST_RIDGE = 1e-3
-"""The least ridge, below what any regression adds (`metalearners.learners.kernel_regression`)."""
+"""Smallest ridge, below those of all regressions (`metalearners.learners.kernel_regression`)."""
 
 
 def shapley_values(value: Callable[[frozenset[int]], Floats], players: int) -> Floats:
-    """(players, any) what each player adds to `value`, averaged over all orders in which they may come.
+    """(players, any) contribution of each player to `value`, averaged over all orders of joining.
 
     Shapley (1953): the sum over coalitions s without i of
     |s|! (p - |s| - 1)! / p! (v(s + i) - v(s)).
@@ -231,7 +232,7 @@ def _coalitions(players: int) -> list[frozenset[int]]:
 
 
 def _weights_of_features(descriptions: Descriptions, of_groups: Floats) -> Floats:
-    """(q,) weight of each meta-feature's squared difference, from those of the groups' mean differences."""
+    """(q,) weight of each meta-feature's squared difference, from the weights of groups' mean differences."""
     sizes = np.bincount(descriptions.group_of, minlength=len(descriptions.groups))
     weights: Floats = (of_groups / np.maximum(sizes, 1))[descriptions.group_of]
     return weights

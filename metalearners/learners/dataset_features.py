@@ -1,26 +1,26 @@
 """Features of datasets, from their meta-features, on comparable scales.
 
-Published qualities as they are say little: an error rate of 0.3 is good where the largest class has 10 % of
-the rows and bad where it has 70 %. Each group below says one thing; how much it counts is learned.
+Published qualities are not comparable: an error rate of 0.3 is good if the largest class has 10 % of the
+rows, and bad if it has 70 %. Each group below describes one aspect; its weight is learned.
 
     sizes       log rows, log attributes, log classes, share of numeric attributes, share of the largest class
     balance     log rows of the smallest class, log rows per attribute, log rows per class, rows with gaps
     errors      error rate of each landmarker over that of always predicting the largest class
-    contrasts   differences of two such errors: does it take distances, deep trees, all attributes, ...
-    relative    relative landmarkers as they are
+    contrasts   differences of two such errors: whether distances, deep trees, all attributes, ... help
+    relative    relative landmarkers, unchanged
 
-Of a numeric target, these are said besides balance, errors and contrasts:
+A numeric target has these features besides balance, errors and contrasts:
 
     target              distribution of the target
-    correlations        how strongly single attributes go with the target
+    correlations        how strongly single attributes correlate with the target
     target errors       R2 of each landmarker
-    target contrasts    differences of two such R2, and the gain of a logarithm of the target
+    target contrasts    differences of two such R2, and the gain from a logarithm of the target
 
 Notation
     d         datasets
-    q         features of a group that any training dataset has
-    u         (d, q) features, each mapped to normal scores of its ranks among the training datasets, so that
-              no scale and no outlier counts; 0 where missing
+    q         features of a group that some training dataset has
+    u         (d, q) features, converted to normal scores of their ranks among the training datasets, so that
+              scales and outliers have no influence; 0 where missing
     D         (d, d') mean squared difference of u between datasets, over the features of a group
 """
 
@@ -45,7 +45,7 @@ _CONTRASTS = (
     ("NaiveBayes", "J48.0001."),
     ("REPTreeDepth3", "J48.0001."),
 )
-_SMALLEST_BASE = 1e-3  # error rate, so that nothing is divided by 0
+_SMALLEST_BASE = 1e-3  # least error rate to divide by
 
 
 def _sizes(of: Callable[[str], Floats]) -> dict[str, Floats]:
@@ -90,7 +90,7 @@ FEATURE_GROUPS: Mapping[str, Callable[[Callable[[str], Floats]], dict[str, Float
     "errors": _errors,
     "relative": _as_they_are(GROUPS["relative"]),
 }
-"""Group -> features, each (d,), of a function from quality to its values (d,)."""
+"""Features of each group, (d,) each, computed by a function from quality to its values, (d,)."""
 
 _R2 = tuple(name for name in GROUPS["target_landmarkers"] if name.endswith("R2"))
 _OF_NUMBERS = {
@@ -101,12 +101,12 @@ _OF_NUMBERS = {
 NUMBER_GROUPS = {
     group: _as_they_are(names) for groups in _OF_NUMBERS.values() for group, names in groups.items()
 }
-"""The same of numeric targets."""
+"""The same for numeric targets."""
 _ALL_GROUPS = {**FEATURE_GROUPS, **NUMBER_GROUPS}
 
 
 def with_number_groups(groups: Sequence[str]) -> tuple[str, ...]:
-    """These groups, and those that say the same of numeric targets; datasets have one or the other."""
+    """These groups, and their counterparts for numeric targets; a dataset has one or the other."""
     return (*groups, *(of_numbers for group in groups for of_numbers in _OF_NUMBERS.get(group, ())))
 
 
@@ -131,7 +131,7 @@ NUMBER_QUALITIES: tuple[str, ...] = (
     *(name for groups in _OF_NUMBERS.values() for names in groups.values() for name in names),
     *GROUPS["relative"],
 )
-"""The same of numeric targets."""
+"""The same for numeric targets."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ class Descriptions:
     """The training datasets as points, and how to place a new one among them."""
 
     groups: Annotated[tuple[str, ...], "groups"]
-    """Groups of meta-features that say something about the training datasets."""
+    """Groups of meta-features that vary over the training datasets."""
     sorted_values: Annotated[Floats, "q known"]
-    """Each feature's values on the datasets that ranks are among, sorted, NaN last."""
+    """Each feature's values on the datasets that define ranks, sorted, NaN last."""
     used: Annotated[npt.NDArray[np.bool_], "features"]
     """Whether each meta-feature of `groups` varies over the training datasets."""
     group_of: Annotated[Positions, "q"]
@@ -157,7 +157,7 @@ class Descriptions:
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """Meta-features that datasets are described by."""
+        """Meta-features that describe a dataset."""
         return NUMBER_QUALITIES if NUMBER_GROUPS.keys() & set(self.groups) else QUALITIES
 
     def place(self, metafeatures: pd.Series) -> Floats:
@@ -167,7 +167,7 @@ class Descriptions:
         return u
 
     def features(self, metafeatures: pd.DataFrame) -> pd.DataFrame:
-        """(d, q) values of the features of datasets before they are mapped to normal scores, by name.
+        """(d, q) feature values by name, before conversion to normal scores.
 
         Args:
             metafeatures: (d, qualities)
@@ -185,7 +185,7 @@ class Descriptions:
         return np.array(by_group).reshape(len(self.groups), len(self.points))
 
     def of(self, datasets: Flags) -> Descriptions:
-        """Only these of the training datasets, (d,); ranks are still among all whose features are known."""
+        """Only these training datasets, (d,); ranks stay those among all described datasets."""
         return replace(self, points=self.points[datasets])
 
     def own_distances(self) -> Floats:
@@ -199,7 +199,7 @@ class Descriptions:
 def describe(metafeatures: pd.DataFrame, groups: Sequence[str]) -> Descriptions:
     """Learn scales from the training datasets, (d, qualities).
 
-    Features that fewer than half of the datasets have, or that do not vary, are left out.
+    Drops features that are constant or that fewer than half of the datasets have.
     """
     features, of_group = _features(metafeatures, groups)
     present = ~np.isnan(features)
@@ -220,7 +220,7 @@ def describe(metafeatures: pd.DataFrame, groups: Sequence[str]) -> Descriptions:
 
 
 def _features(metafeatures: pd.DataFrame, groups: Sequence[str]) -> tuple[Floats, Positions]:
-    """(d, all features) of these groups, NaN where undefined, and the position of each one's group."""
+    """(d, all features) of these groups, NaN where undefined, and the group position of each feature."""
     nothing = np.full(len(metafeatures), np.nan)
 
     def of(quality: str) -> Floats:
@@ -240,7 +240,7 @@ def _features(metafeatures: pd.DataFrame, groups: Sequence[str]) -> tuple[Floats
 
 
 def _normal_scores(features: Floats, sorted_values: Floats) -> Floats:
-    """(d, q) normal scores of the ranks that `features` have among the training datasets; 0 where missing."""
+    """(d, q) normal scores of the ranks of `features` among the training datasets; 0 where missing."""
     from scipy.special import ndtri
 
     u = np.zeros_like(features)

@@ -1,13 +1,13 @@
 """Performance functions: the runs of each training dataset as a function of all configurations.
 
-A Gaussian process over configurations smooths a dataset's runs, so the few hundred noisy runs become a
-function; and datasets differ in a few ways only: the functions' principal components. At first each dataset
-is on its own, and its scores are relative to its other runs. But those may be a biased sample: among the
-runs of a search a good configuration is an average one. So in further rounds a dataset's level and spread
-are unknown, and the functions of all datasets together are what is expected of each.
+A Gaussian process over configurations smooths a dataset's few hundred noisy runs to a function. The functions
+of datasets differ in a few ways only: their principal components. In the first round each dataset is smoothed
+alone, and its scores are relative to its other runs. But those may be a biased sample: among the runs of a
+search a good configuration is an average one. So in further rounds a dataset's level and spread are unknown,
+and the functions of all datasets together are the prior of each.
 
-Principal components of functions: Ramsay and Silverman (2005), chapter 8. Components of functions of which
-few points are known, learned in rounds: James, Hastie and Sugar (2000). Levels and spreads are ours.
+Principal components of functions: Ramsay and Silverman (2005), chapter 8. Components of sparsely observed
+functions, learned in rounds: James, Hastie and Sugar (2000). Levels and spreads are our own addition.
 
 Notation
     d, K      datasets, components
@@ -32,7 +32,7 @@ from warehouse.support.arrays import Floats
 from warehouse.support.eigen import symmetric_eigen
 
 _NOISES = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 2.0)
-"""Variance of a run's noise over that of the function, of which each dataset takes the likeliest."""
+"""Candidates for a run's noise variance over that of the function; each dataset takes the likeliest."""
 _REST = 0.4
 """Variance of a weight around the components; between 0.1 and 1.6 it hardly matters."""
 
@@ -46,7 +46,7 @@ class Runs(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """How a dataset's scores become comparable with those of other datasets: spread y + level."""
+    """Makes a dataset's scores comparable with those of other datasets: spread y + level."""
 
     spread: float = 1.0
     level: float = 0.0
@@ -58,7 +58,7 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class DatasetFunctions:
-    """The functions of the datasets, in their components."""
+    """The functions of the datasets, by their components."""
 
     mean: Floats
     S: Floats
@@ -72,11 +72,11 @@ class DatasetFunctions:
 def learn_functions(
     datasets: Sequence[Runs], grid: Floats, *, components: int, rounds: int
 ) -> DatasetFunctions:
-    """The functions of these datasets.
+    """Learn the functions of these datasets.
 
     Args:
         grid: (any, G) Phi of configurations at which functions are compared.
-        components: most that are kept.
+        components: most components.
         rounds: how often level, spread and function of each dataset are learned from those of all.
     """
     G = grid.shape[1]
@@ -87,7 +87,7 @@ def learn_functions(
         factor = S.std(axis=0)[:, None] * V
         root = np.linalg.cholesky(factor.T @ factor + _REST * np.eye(G))
         learned = [_among_others(runs, mean, root) for runs in datasets]
-        # All spreads together are a matter of unit: one in which they are 1 on average.
+        # Only ratios of spreads matter: the unit makes their geometric mean 1.
         unit = float(np.exp(np.mean([np.log(scale.spread) for _, scale in learned])))
         W = np.array([w for w, _ in learned]) / unit
         scales = [Scale(scale.spread / unit, scale.level / unit) for _, scale in learned]
@@ -96,13 +96,13 @@ def learn_functions(
 
 
 def centred(W: Floats, S: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, S and V of some of the datasets, whose coordinates `S` are relative to another mean."""
+    """Mean, S and V of a subset of datasets, from coordinates `S` relative to another mean."""
     mean, S = W.mean(axis=0), S - S.mean(axis=0)
     return mean, S, np.linalg.pinv(S) @ (W - mean)
 
 
 def _decompose(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats, Floats]:
-    """Mean, S and V; principal components are those of the values on the grid."""
+    """Mean, S and V; the principal components are those of the values on the grid."""
     mean = W.mean(axis=0) if len(W) else np.zeros(W.shape[1])
     U, s, _ = np.linalg.svd((W - mean) @ grid.T, full_matrices=False)
     K = int((s[:most] > 1e-9 * max(s.max(initial=0), 1e-300)).sum())
@@ -111,7 +111,7 @@ def _decompose(W: Floats, grid: Floats, most: int) -> tuple[Floats, Floats, Floa
 
 
 def _on_its_own(runs: Runs) -> Floats:
-    """(G,) the likeliest w of a dataset without a prediction: the process's posterior mean."""
+    """(G,) w of a dataset alone: the posterior mean with the likeliest noise."""
     from scipy.linalg import cho_factor, cho_solve
 
     phi, y = runs
@@ -134,7 +134,7 @@ def _on_its_own(runs: Runs) -> Floats:
 
 
 def _on_few_runs(phi: Floats, y: Floats) -> Floats:
-    """The same from the covariance of the runs, where they are far fewer than the features."""
+    """The same via the covariance of the runs, if they are far fewer than the features."""
     variances, U = symmetric_eigen(phi @ phi.T)
     variances = np.maximum(variances, 0)
     inside = U.T @ y
@@ -148,7 +148,7 @@ def _on_few_runs(phi: Floats, y: Floats) -> Floats:
 
 
 def _among_others(runs: Runs, mean: Floats, root: Floats) -> tuple[Floats, Scale]:
-    """The posterior mean of w, and the scale, with the likeliest noise.
+    """The posterior mean of w, and the scale, for the likeliest noise.
 
     The scores are Gaussian: spread y + level ~ N(Phi mean, C) with C = Phi P Phi' + noise I.
 
@@ -156,7 +156,7 @@ def _among_others(runs: Runs, mean: Floats, root: Floats) -> tuple[Floats, Scale
         root: (G, G) with root root' = P.
     """
     phi, y = runs
-    U, s, Vt = np.linalg.svd(phi @ root, full_matrices=False)  # which make C diagonal, whatever the noise
+    U, s, Vt = np.linalg.svd(phi @ root, full_matrices=False)  # diagonalize C for any noise
     expected = phi @ mean
     known = np.column_stack([y, expected, np.ones(len(y))])
     inside = U.T @ known
@@ -175,10 +175,10 @@ def _among_others(runs: Runs, mean: Floats, root: Floats) -> tuple[Floats, Scale
 
 
 def _likeliest_scale(products: Floats, n: int) -> tuple[float, Scale]:
-    """The likeliest spread and level, and their log likelihood but for the determinant of C.
+    """Maximum-likelihood spread and level, and their log likelihood without the determinant of C.
 
-    The level is integrated out with a flat prior: what remains of a product is the part that it does not
-    explain. Then the likelihood of a spread a is a^(n - 1) exp(-|a y - m|^2 / 2).
+    The level is integrated out with a flat prior, which leaves the residual products after regressing on 1.
+    Then the likelihood of a spread a is a^(n - 1) exp(-|a y - m|^2 / 2).
 
     Args:
         products: (3, 3) scalar products of y, m and 1, the vector of ones, with respect to C^-1.

@@ -1,15 +1,15 @@
-"""A trained regression forest as arrays, which predicts as LightGBM does without importing it.
+"""A trained regression forest as arrays, with LightGBM's predictions but without importing it.
 
-Importing LightGBM costs more than a second, and a recommendation has to come sooner. A tree is stored as
-QuickScorer does (Lucchese et al. 2015, https://doi.org/10.1145/2766462.2767733): leaves are numbered from
-left to right, and a node that sends a row to the right rules out the leaves under its left child. The row's
-leaf is the first one that no node rules out. Which nodes of one feature send a value to the right depends
-only on how many thresholds lie below it, so one table per feature gives what remains of all trees at once.
+Importing LightGBM takes more than a second, longer than a recommendation should. Trees are stored as in
+QuickScorer (Lucchese et al. 2015, https://doi.org/10.1145/2766462.2767733): leaves are numbered from left to
+right, and a node that sends a row to the right rules out the leaves under its left child. The row's leaf is
+the first one not ruled out. Which nodes of a feature send a value to the right depends only on how many
+thresholds lie below it, so one table per feature gives the remaining leaves of all trees at once.
 
 Notation
     X          (m, n_features) rows to predict, NaN = missing
-    nodes      K of all trees together, in order of feature, then threshold
-    leaves     at most 64 a tree, as bits of an unsigned integer; bit 0 = the leftmost leaf
+    nodes      K of all trees together, sorted by feature, then threshold
+    leaves     at most 64 per tree, as bits of an unsigned integer; bit 0 = the leftmost leaf
     remaining  (m, n_trees) leaves not yet ruled out
 """
 
@@ -30,7 +30,7 @@ _BLOCK = 2048  # rows at a time, so that `remaining` stays in the processor's ca
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Sum of regression trees whose nodes ask `x[feature] <= threshold`."""
+    """Sum of regression trees with nodes `x[feature] <= threshold`."""
 
     n_features: int
     feature: Annotated[npt.NDArray[np.int32], "K"]
@@ -97,11 +97,11 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class _FeatureTable:
-    """Leaves of all trees that the nodes of one feature allow, for every interval of its values."""
+    """Leaves of all trees allowed by the nodes of one feature, for every interval of its values."""
 
     feature: int
     thresholds: np.ndarray  # (d,) distinct, ascending
-    remaining: np.ndarray  # (d + 2, n_trees): row i for values above i thresholds, the last for NaN
+    remaining: np.ndarray  # (d + 2, n_trees): row i for values above i thresholds, the last row for NaN
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
         """Remaining leaves for each value, (m, n_trees)."""

@@ -1,10 +1,10 @@
 """Functional principal components of the datasets' performance functions, predicted for a new dataset.
 
-The runs of each dataset become a function of all configurations, and the functions differ in a few ways
-only: their principal components (`metalearners.learners.dataset_functions`). The coordinates of a new
-dataset on them are predicted from its meta-features, and what that prediction missed on the datasets that
-are known, left out family by family, says how far it may be off. Together that is a Gaussian prior over the
-new dataset's function, which trials on it turn into a posterior.
+The runs of each dataset become a function of all configurations, and the functions differ in a few ways only:
+their principal components (`metalearners.learners.dataset_functions`). A new dataset's coordinates on them
+are predicted from its meta-features. Errors of this prediction on the known datasets, with families held out,
+measure its uncertainty. The result is a Gaussian prior over the new dataset's function; trials on it give a
+posterior.
 
 Notation
     d, K      training datasets, components
@@ -14,7 +14,7 @@ Notation
               W = mean + S V + rest
     u, D      descriptions of datasets and distances between them by group (`Descriptions`)
     kappa     exp(-sum over groups of weight D), 1 for equal datasets
-    R         (d, K) what the prediction of S from the datasets of other families misses
+    R         (d, K) error of the prediction of S from the datasets of other families
 """
 
 from __future__ import annotations
@@ -67,23 +67,23 @@ from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.table import ConfigurationTable
 
 _GRID = 1500
-"""Runs at whose configurations the functions are compared."""
+"""Number of runs at whose configurations the functions are compared."""
 _MOST_BEHIND = 0.5
-"""Scores that a choice may be expected to be behind the best: long shots come in less often than expected."""
+"""Largest expected deficit of a choice behind the best, in scores: long shots succeed less than expected."""
 _MOST_LEFT_OUT = 0.1
-"""Share of the training datasets up to which a model can do without some; beyond that, what is kept would be
-learned from too many of them."""
+"""Largest share of training datasets that can be removed without a training; with more, too much of what
+stays would be learned from removed datasets."""
 
 
 @dataclass(frozen=True)
 class ExpectedRuns:
-    """What is expected of the runs that a model learned from, each without the runs on its family.
+    """Predictions for the training runs, each without the runs on its family.
 
-    Of datasets on which all runs are equal there is nothing here.
+    Datasets on which all runs are equal are omitted.
     """
 
     rows: Positions
-    """(e,) positions of runs"""
+    """(e,) positions of runs."""
     targets: Floats
     """(e,) targets of the prediction."""
     expected: Floats
@@ -99,7 +99,7 @@ class FunctionalPCA:
     datasets: Annotated[tuple[str, ...], "d"]
     """Keys of the training datasets."""
     families: Annotated[Positions, "d"]
-    """Equal for near copies."""
+    """Number of each dataset's family; near copies have the same."""
     W: Annotated[npt.NDArray[np.float32], "d G"]
     S: Annotated[Floats, "d K"]
     mean: Annotated[Floats, "G"]
@@ -110,7 +110,7 @@ class FunctionalPCA:
     block_weights: Annotated[Floats, "blocks groups"]
     """Weights of the groups' distances, for each block."""
     coefficients: Annotated[Floats, "d K"]
-    """S of a new dataset is kappa coefficients."""
+    """Coefficients such that S of a new dataset is kappa coefficients."""
     ridges: Annotated[Floats, "blocks"]
     """Added to the diagonal of kappa, for each block."""
     missed: Annotated[Floats, "d K"]
@@ -120,17 +120,17 @@ class FunctionalPCA:
     noise: float
     """Variance of a run."""
     calibration: float
-    """Factor of standard deviations with which 80 % intervals hold 80 %."""
+    """Factor of standard deviations with which 80 % intervals cover 80 %."""
     normal: float
     """See `FunctionalPCALearner`."""
     gain_spread: GainSpread
-    """Factor of standard deviations with which probabilities of beating another one are likeliest."""
+    """Maximum-likelihood factor of standard deviations in probabilities of beating another configuration."""
     own_unit: OwnUnit | None
     """Model of scores in the unit of the measure, if enough datasets are known."""
     _asked: dict[tuple[object, bytes], Floats] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """The expected weights of the dataset that was asked for last; a search asks again and again."""
+    """Cache of the expected weights of the last dataset, which a search needs repeatedly."""
 
     def __post_init__(self) -> None:
         if not self.rest > 0 or not self.noise > 0:
@@ -138,7 +138,7 @@ class FunctionalPCA:
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """Names of the qualities that predictions rest on; see `Model.qualities`."""
+        """Meta-features used by predictions; see `Model.qualities`."""
         own = () if self.own_unit is None else self.own_unit.qualities
         return tuple(dict.fromkeys([*SIZES, *self.descriptions.qualities, *own]))
 
@@ -181,15 +181,15 @@ class FunctionalPCA:
         return Prior(phi @ self._expected_weights(metafeatures), phi @ self._root, points)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose the set with the highest expected maximum, then those with much lower predictions.
+        """Choose the set with the highest expected maximum, then configurations with much lower predictions.
 
-        What the prediction missed on each training dataset, it may miss on this one.
+        The errors on the training datasets are the possible errors on this one.
         """
         phi = self.kernel.features(configurations, metafeatures)
         mean = phi @ self._expected_weights(metafeatures)
         by_mean = np.argsort(-mean, kind="stable")
         near = by_mean[mean[by_mean] >= mean.max(initial=-np.inf) - _MOST_BEHIND]
-        # What the components leave out differs for each configuration: they have nothing of it in common.
+        # The rest around the components is independent for each configuration, so it is left out.
         missed = self.missed @ (self.V @ phi[near].T)
         together = near[best_together(mean[near], missed, n)]
         return np.concatenate([together, by_mean[len(near) :]])[:n]
@@ -199,21 +199,21 @@ class FunctionalPCA:
         return Conditioned(self, observations)
 
     def contributions(self, metafeatures: pd.Series) -> Contributions:
-        """The parts of predictions; see `ExplainsItself.contributions`."""
+        """Contributions to predictions; see `ExplainsItself.contributions`."""
         return Contributions(self, metafeatures)
 
     def targets_of(self, values: Floats) -> Floats:
-        """Targets of values (`metalearners.gp.posterior.HasPrior.targets_of`); few values are not clipped."""
+        """Targets of values, without clipping; see `metalearners.gp.posterior.HasPrior.targets_of`."""
         return (1 - self.normal) * standard_scores(values) + self.normal * _normal_scores(values)
 
     def without(self, datasets: Collection[str]) -> FunctionalPCA | None:
-        """The model given what is known of all other datasets; see `LeavesOut`.
+        """The model without these datasets; see `LeavesOut`.
 
-        Mean, components, their coefficients, what those miss, and level and spread in the measure's own unit
-        are those of the other datasets. What is kept was learned with the ones left out: the kernel of
-        configurations and the features that it is built on, by which coordinates functions are compared, how
-        much each group of meta-features and each ridge counts, three variances and factors of all runs; and
-        the other datasets' functions, which were smoothed towards those of all.
+        Mean, components, their coefficients and errors, and level and spread in the measure's own unit are
+        computed from the other datasets. These stay as learned from all datasets: the kernel of
+        configurations and the points of its features, the choice of coordinates, the weights of meta-feature
+        groups, the ridges, three variances, factors of all runs; and the other datasets' functions, which
+        were smoothed towards those of all.
         """
         kept = np.array([name not in datasets for name in self.datasets], dtype=bool)
         if (~kept).sum() > _MOST_LEFT_OUT * len(kept):
@@ -243,8 +243,8 @@ class FunctionalPCA:
 
     @cached_property
     def factor(self) -> Floats:
-        """(at most K, G) factor' factor is the covariance of what the predicted weights miss on the training
-        datasets, within the components."""
+        """(at most K, G) such that factor' factor is the covariance of the prediction errors of the training
+        datasets' weights, within the components."""
         return factor_of(self.missed, self.V)
 
     @cached_property
@@ -264,7 +264,7 @@ class FunctionalPCA:
         return self._asked[asked]
 
     def weights_at(self, u: Floats) -> Floats:
-        """(G,) expected weights of the function of a dataset that is described by `u`."""
+        """(G,) expected weights of the function of a dataset with the description `u`."""
         D = self.descriptions.distances(u)
         s: Floats = np.zeros(self.coefficients.shape[1])
         for w, (start, end) in zip(self.block_weights, self.blocks, strict=True):
@@ -283,26 +283,26 @@ class FunctionalPCALearner(WithSettings):
     model: ClassVar[type[FunctionalPCA]] = FunctionalPCA
 
     groups: tuple[str, ...] = tuple(FEATURE_GROUPS)
-    """What datasets are compared by (`metalearners.learners.dataset_features`), with what says the same of
-    numeric targets; those that the training datasets lack are left out."""
+    """Groups of features that datasets are compared by (`metalearners.learners.dataset_features`), with their
+    counterparts for numeric targets; groups that the training datasets lack are dropped."""
     components: int = 25
-    """Most principal components that tell datasets apart."""
+    """Most principal components of the datasets' functions."""
     rounds: int = 3
     """Number of rounds in which level, spread and function of each dataset are learned from those of all."""
     worst: float = -2.0
     """Score below which runs count the same, since the degree of failure is uninformative."""
     normal: float = 0.5
-    """Share of the normal scores of the ranks in what is learned, 0 to 1; the rest are standard scores."""
+    """Share of normal scores of the ranks in the targets, 0 to 1; the rest are standard scores."""
     related: float = 0.5
-    """Weight of each related measure in what is learned, where the measure itself has 1: on some hundred
-    rows, what others say of how good a run's predictions are is less a matter of chance than its accuracy."""
+    """Weight of each related measure in the targets, relative to the measure itself. On some hundred rows,
+    related measures of a run's predictions depend less on chance than its accuracy."""
     size: int = 256
-    """Most configurations that the kernel's features are built on."""
+    """Most configurations on which the kernel's features are based."""
     seed: int = 0
     """Seed of the choice of runs that kernel, components and uncertainty are learned from."""
     reference: str = REFERENCE
-    """Setup beside which first choices are judged, to learn how likely they are better. Where it was run on
-    few datasets, they are judged beside any others."""
+    """Setup that first choices are compared with, to learn the probability that they are better. If it was
+    run on too few datasets, they are compared with random other configurations."""
 
     def __post_init__(self) -> None:
         unknown = [group for group in self.groups if group not in FEATURE_GROUPS]
@@ -325,7 +325,7 @@ class FunctionalPCALearner(WithSettings):
         return self.learn(runs, metafeatures)[0]
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> tuple[FunctionalPCA, ExpectedRuns]:
-        """Learn from runs, as `fit` does, and say what is expected of the runs themselves."""
+        """Learn from runs as `fit` does, and return the held-out predictions of the runs, too."""
         setups = runs.configurations.setups
         with one_thread():
             return self._learn(training_data(runs, metafeatures), place_of_reference(setups, self.reference))
@@ -387,13 +387,13 @@ class FunctionalPCALearner(WithSettings):
         return model, expectations
 
     def _targets(self, scores: Floats, dataset: Positions) -> Floats:
-        """(m,) scores that are clipped below, mixed with normal scores of the ranks: the top counts more."""
+        """(m,) scores, clipped below and mixed with normal scores of the ranks, to emphasize the top."""
         clipped = standard_scores(np.maximum(scores, self.worst), dataset)
         ranked = _normal_scores(scores, dataset)
         return standard_scores((1 - self.normal) * clipped + self.normal * ranked, dataset)
 
     def _with_related(self, targets: Floats, data: TrainingData) -> Floats:
-        """(m,) weighted means of the targets and those of the related measures that a run has."""
+        """(m,) weighted means of the targets and those of the run's related measures."""
         of_related = [
             self._targets(standard_scores(values, data.dataset), data.dataset) for values in data.related.T
         ]
@@ -403,7 +403,7 @@ class FunctionalPCALearner(WithSettings):
 
 
 def _normal_scores(values: Floats, dataset: Positions | None = None) -> Floats:
-    """(m,) normal scores of the ranks of `values` within each dataset (None: of one), standardized."""
+    """(m,) normal scores of the ranks of `values` within each dataset (None: a single one), standardized."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 

@@ -1,15 +1,15 @@
 """Probability that one configuration is better than another.
 
-The first choice is the best of many predictions, so it tends to be one that is predicted too well; and a
-configuration that is ahead on some thousand rows need not be on more. Both are learned from what first
-choices came to beside one configuration, the reference, which was run everywhere whatever was expected of it:
-on the training datasets, predicted without the runs of their families, and where runs were repeated on more
-rows, on these, too.
+The first choice has the best of many predictions, so its prediction tends to be too high. And a configuration
+that is better on some thousand rows need not be better on more. Both effects are learned from comparisons of
+first choices with one reference configuration, which was run everywhere regardless of predictions: on the
+training datasets, predicted without the runs of their families, and also on more rows where runs were
+repeated on more rows.
 
 Notation
     t         comparisons
-    gain      (t,) what one is expected to be ahead of the other, in the model's standard deviations
-    rows      (t,) that both were fitted on
+    gain      (t,) predicted lead over the other configuration, in the model's standard deviations
+    rows      (t,) training size of both
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from metalearners.encoding.training_data import TrainingData
 from warehouse.support.arrays import Floats, Positions
 
 _LOG_FACTORS = (-3.0, 3.0)
-"""Where the factor is looked for, in logarithms; where nothing contradicts a gain, it is least."""
+"""Range of the factor, in logarithms; if no comparison contradicts a gain, it is the least."""
 _WIDENINGS = (0.0, 2.0)
-"""Where the exponent of the rows is looked for."""
+"""Range of the exponent of the rows."""
 REFERENCE = "headstart:lightgbm/d1b8f16b37285445"
-"""Setup beside which first choices are judged: our LightGBM's default."""
+"""Setup that first choices are compared with: our LightGBM's default."""
 REFERENCE_OF_NUMBERS = "headstart:lightgbm_regressor/e8a86ca19b4d0737"
-"""The same where numbers are predicted."""
+"""The same for regression."""
 _OTHERS = 50
-"""Most configurations of a dataset that its first choice is judged beside, where there is no reference."""
+"""Most configurations of a dataset that its first choice is compared with, if there is no reference."""
 _FEWEST = 20
-"""Datasets with which the reference must have been compared, for it to be learned from."""
+"""Fewest datasets with a comparison for the reference to be used."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GainSpread:
-    """What standard deviations of gains are multiplied by: factor (rows / usual_rows)^widening."""
+    """Factor of the standard deviations of gains: factor (rows / usual_rows)^widening."""
 
     factor: float
-    """Factor on usual rows and fewer."""
+    """Factor at the usual training size and below."""
     widening: float
-    """Exponent of the rows beyond."""
+    """Exponent of larger training sizes."""
     usual_rows: float
     """Largest training size of the runs that scores are learned from."""
     most_rows: float
-    """Largest number of rows on which a first choice was compared."""
+    """Largest training size at which a first choice was compared."""
 
     def at(self, rows: float) -> float:
-        """The factor where both are fitted on `rows`; NaN: on usual rows."""
+        """The factor at training size `rows`; NaN: at the usual one."""
         beyond = min(rows, self.most_rows) / self.usual_rows
         return float(self.factor * (beyond**self.widening if beyond > 1 else 1.0))
 
 
 def place_of_reference(setups: pd.Index, reference: str = REFERENCE) -> int:
-    """Position of the reference among setups, or of the one of numbers; -1 where neither is there."""
+    """Position of the reference for classes or for numbers among setups; -1 if neither is there."""
     places = setups.get_indexer(pd.Index([reference, REFERENCE_OF_NUMBERS]))
     return int(next((place for place in places if place >= 0), -1))
 
@@ -69,7 +69,7 @@ def first_choices_beside(
     expected: Sequence[Floats],
     random: np.random.Generator,
 ) -> pd.DataFrame:
-    """What came of first choices beside the reference, or beside others where that was run too seldom.
+    """Compare first choices with the reference, or with random others if that was run too seldom.
 
     Arguments and result are those of `first_beside`.
     """
@@ -80,17 +80,17 @@ def first_choices_beside(
 def first_beside(
     reference: int, data: TrainingData, rows: Sequence[Positions], expected: Sequence[Floats]
 ) -> pd.DataFrame:
-    """What came of the first choices of the training datasets beside a reference.
+    """Compare the first choices of the training datasets with a reference.
 
     Args:
-        reference: its position in `data.hyperparameters`; -1 = it is not there, and nothing is here.
+        reference: its position in `data.hyperparameters`; -1 = absent, and the result is empty.
         rows: positions of the runs of each dataset in `data`.
-        expected: of each of these runs, without the dataset's family.
+        expected: predictions of these runs, without the dataset's family.
 
     Returns:
-        One row for each dataset and number of rows on which both were run: dataset (position in `rows`),
-        first and other (positions among its runs), rows, won (1 where the first was better, 0 where it was
-        not, or just as good). Rows are in order of the datasets.
+        One row for each dataset and training size at which both were run: dataset (position in `rows`),
+        first and other (positions among its runs), rows, won (1 if the first was better, else 0). Sorted by
+        dataset.
     """
     larger = pd.DataFrame(
         {"run": data.larger.repeated, "rows": data.larger.train_rows, "value": data.larger.values}
@@ -116,7 +116,7 @@ def first_beside(
 def first_beside_others(
     data: TrainingData, rows: Sequence[Positions], expected: Sequence[Floats], random: np.random.Generator
 ) -> pd.DataFrame:
-    """The same of first choices beside others at random, on the usual number of rows only."""
+    """Compare first choices with random others, at the usual training size only."""
     fitted_on = _fitted_on(data)
     found = [pd.DataFrame({"dataset": [], "first": [], "other": [], "rows": [], "won": []}, dtype=np.intp)]
     for dataset, (own, means) in enumerate(zip(rows, expected, strict=True)):
@@ -130,17 +130,16 @@ def first_beside_others(
 
 
 def enough(comparisons: pd.DataFrame) -> bool:
-    """Whether the reference was compared with on enough datasets."""
+    """Whether enough datasets have a comparison with the reference."""
     return int(comparisons["dataset"].nunique()) >= _FEWEST
 
 
 def learn_gain_spread(gain: Floats, won: Floats, rows: Floats, usual_rows: float) -> GainSpread:
-    """The likeliest factor and widening.
+    """Maximum-likelihood factor and widening.
 
     Args:
-        won: (t,) 1 where the one that was expected to be ahead was better, 0 where it was not, or just as
-            good.
-        rows: NaN where unknown, which counts as usual.
+        won: (t,) 1 if the configuration with the higher prediction was better, else 0.
+        rows: NaN = unknown, which counts as the usual training size.
     """
     from scipy.optimize import minimize
     from scipy.special import log_ndtr
@@ -166,12 +165,12 @@ def learn_gain_spread(gain: Floats, won: Floats, rows: Floats, usual_rows: float
 
 
 def usual_rows_of(data: TrainingData, rows: Sequence[Positions]) -> float:
-    """Most rows that the runs of a dataset were fitted on (their median); 1 where no rows are known."""
+    """Largest median training size of a dataset's runs; 1 if no training size is known."""
     fitted_on = _fitted_on(data)
     return float(np.fmax.reduce([np.median(fitted_on[own]) for own in rows], initial=1.0))
 
 
 def _fitted_on(data: TrainingData) -> Floats:
-    """(m,) rows that each run was fitted on; NaN where that is unknown."""
+    """(m,) training size of each run; NaN if unknown."""
     fitted_on: Floats = np.where(np.isnan(data.train_rows), data.sizes.rows, data.train_rows)
     return fitted_on

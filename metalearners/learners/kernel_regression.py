@@ -1,11 +1,11 @@
-"""Kernel ridge regression of datasets' coordinates on their descriptions, judged on families left out.
+"""Kernel ridge regression of datasets' coordinates on their descriptions, tuned on held-out families.
 
 Notation
     d, K      training datasets, coordinates
     S         (d, K) coordinates of each dataset
     D         (groups, d, d) distances between datasets by group of meta-features (`Descriptions`)
     kappa     exp(-sum over groups of weight D), 1 for equal datasets
-    R         (d, K) what the prediction of S from the datasets of other families misses
+    R         (d, K) error of the prediction of S from the datasets of other families
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.support.eigen import symmetric_eigen
 
 _BLOCKS = (1, 1, 1, 5)
-"""Coordinates that are predicted together; the rest is the last block."""
+"""Sizes of the blocks of coordinates that are predicted together; the rest is the last block."""
 _WEIGHTS = (0.0, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0)
-"""Weights of a group's distances, from no influence on; each step doubles."""
-_RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # added to the kernel's diagonal; each step doubles
-_ROUNDS = 2  # over all groups; set by hand
+"""Candidates for the weight of a group's distances; 0 = no influence, then each step doubles."""
+_RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # candidates added to the kernel's diagonal
+_ROUNDS = 2  # over all groups; a heuristic
 _MOST_COMPARED = 300
-"""Datasets that weights and ridges are chosen by; the time that takes grows with their third power."""
+"""Most datasets for choosing weights and ridges, which takes time cubic in their number."""
 
 
 @dataclass(frozen=True)
 class KernelRegression:
-    """How distances predict S, block by block."""
+    """Prediction of S from distances, block by block."""
 
     blocks: Positions
     """(blocks, 2) first coordinate of each block, and the one after its last."""
     block_weights: Floats
-    """(blocks, groups) of the groups' distances."""
+    """(blocks, groups) weights of the groups' distances."""
     coefficients: Floats
-    """(d, K): S of a new dataset is kappa coefficients."""
+    """(d, K) such that S of a new dataset is kappa coefficients."""
     missed: Floats
     """R"""
     ridges: Floats
-    """(blocks,) added to the kernel's diagonal."""
+    """(blocks,) ridge added to the kernel's diagonal."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Fit:
     """A kernel ridge regression."""
 
     loss: float
-    """Share of the squares of S that is missed."""
+    """Held-out error as a share of the squares of S."""
     coefficients: Floats
     missed: Floats
     ridge: float
@@ -59,7 +59,7 @@ def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
     """Learn weights and coefficients.
 
     Args:
-        families: (d,) equal for datasets that are left out together.
+        families: (d,) number of each dataset's family; families are held out together.
     """
     if len(S) > _MOST_COMPARED:
         some = evenly_spaced(len(S), _MOST_COMPARED)
@@ -79,12 +79,12 @@ def regress(D: Floats, S: Floats, families: Positions) -> KernelRegression:
 
 
 def evenly_spaced(n: int, most: int) -> Positions:
-    """Positions of up to `most` of n, spread over all of them."""
+    """Up to `most` evenly spaced positions of n."""
     return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
 def regress_as(before: KernelRegression, D: Floats, S: Floats, families: Positions) -> KernelRegression:
-    """Learn coefficients of these datasets, with the weights and ridges of `before`."""
+    """Learn the coefficients of these datasets, with the weights and ridges of `before`."""
     coefficients, missed = np.zeros_like(S), S.copy()
     together = _by_size(families)
     learned = zip(before.blocks, before.block_weights, before.ridges, strict=True)
@@ -96,12 +96,12 @@ def regress_as(before: KernelRegression, D: Floats, S: Floats, families: Positio
 
 
 def missed_without_families(A: Floats, y: Floats, families: Positions) -> tuple[Floats, Floats]:
-    """What a Gaussian process misses on each dataset without its family, and the variance of it, (d,) each.
+    """Held-out error of a Gaussian process on each dataset without its family, and its variance, (d,) each.
 
     Args:
-        A: (d, d) covariance of y, noise included.
+        A: (d, d) covariance of y, including noise.
         y: (d,)
-        families: (d,) equal for datasets that are left out together.
+        families: (d,) number of each dataset's family.
     """
     inverse = np.linalg.inv(A)
     missed, variance = np.empty_like(y), np.empty_like(y)
@@ -113,7 +113,7 @@ def missed_without_families(A: Floats, y: Floats, families: Positions) -> tuple[
 
 
 def _by_size(families: Positions) -> list[Positions]:
-    """Members of the families of each size, (families, size)."""
+    """Members of the families, grouped by family size: (families, size) for each size."""
     order = np.argsort(families, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(families[order])) + 1)
     sizes = np.array([len(family) for family in members])
@@ -121,7 +121,7 @@ def _by_size(families: Positions) -> list[Positions]:
 
 
 def _best_weights(D: Floats, S: Floats, together: Sequence[Positions]) -> tuple[Floats, _Fit]:
-    """The weights of groups that predict S best, found one group after the other."""
+    """The group weights with the least held-out error, found by coordinate search."""
     weights = np.full(len(D), 0.6)
     best = _fit(np.tensordot(weights, D, 1), S, together)
     for _ in range(_ROUNDS):
@@ -138,10 +138,10 @@ def _best_weights(D: Floats, S: Floats, together: Sequence[Positions]) -> tuple[
 
 
 def _fit(D: Floats, S: Floats, together: Sequence[Positions], ridges: Sequence[float] = _RIDGES) -> _Fit:
-    """Kernel ridge regression with the one of `ridges` that misses least where families are left out.
+    """Kernel ridge regression with the ridge that has the least error on held-out families.
 
-    What is missed of a family f that is left out is (A^-1)_ff^-1 (A^-1 S)_f, where A is the kernel with the
-    ridge: the formula for one row, for several.
+    The error on a held-out family f is (A^-1)_ff^-1 (A^-1 S)_f, where A is the kernel with the ridge: the
+    leave-one-out formula for several rows.
     """
     w, Q = symmetric_eigen(np.exp(-D))
     projected = Q.T @ S

@@ -19,11 +19,11 @@ REPRODUCIBLE = {
     "force_row_wise": True,
     "verbosity": -1,
 }
-"""Settings with which equal data give equal trees, whatever the machine's cores."""
+"""Settings with which equal data give equal trees, independent of the machine's cores."""
 
 
 class _Node(NamedTuple):
-    """An inner node of a tree, as in `Forest`."""
+    """An inner node of a tree, with the fields of `Forest`."""
 
     feature: int
     threshold: float
@@ -33,7 +33,7 @@ class _Node(NamedTuple):
 
 
 def forest_of(booster: lightgbm.Booster) -> Forest:
-    """The trees of a trained model whose prediction is the sum of numeric regression trees."""
+    """The trees of a trained booster whose prediction is the sum of numeric regression trees."""
     model = booster.dump_model()
     nodes: list[_Node] = []
     leaves: list[list[float]] = []  # of each tree, from left to right
@@ -58,12 +58,12 @@ def forest_of(booster: lightgbm.Booster) -> Forest:
 
 
 def _add(node: Mapping[str, Any], tree: int, nodes: list[_Node], leaves: list[float]) -> int:
-    """Add the nodes and leaves below a node, which is as LightGBM dumps it; returns the leaves as bits."""
+    """Add the nodes and leaves below a node of LightGBM's dump; returns its leaves as bits."""
     if "leaf_value" in node:
         leaves.append(node["leaf_value"])
         return 1 << (len(leaves) - 1)
     left = _add(node["left_child"], tree, nodes, leaves)
-    # Where training saw no missing value, LightGBM takes NaN for 0.
+    # If the training data had no missing value, LightGBM predicts NaN as 0.
     missing_left = node["default_left"] if node["missing_type"] == "NaN" else node["threshold"] >= 0
     nodes.append(_Node(node["split_feature"], node["threshold"], missing_left, tree, left))
     return left | _add(node["right_child"], tree, nodes, leaves)

@@ -1,17 +1,18 @@
 """Standard scores in the unit of the measure: level and spread of values on a new dataset.
 
-What landmarkers reach on a dataset says nearly what others reach. On each training dataset the values of the
-better half of the runs are a line in their scores; its level and slope are predicted from meta-features by a
-Gaussian process each; so is what more rows are worth, from runs that were repeated on more. How far that is
-off for the configuration that is expected to be best, on families left out, gives the intervals.
+The scores of landmarkers on a dataset nearly determine the level of good configurations. On each training
+dataset a line is fitted to the values of the better half of the runs by their scores. Gaussian processes
+predict its level and slope from meta-features, and also the gain from more rows, learned from runs repeated
+on more rows. The error for the configuration with the best prediction, on held-out families, determines the
+intervals.
 
 Notation
     d         training datasets whose level is known
-    v, z      values of the measure, larger is better; z = link(v), which has no bounds
+    v, z      values of the measure, larger is better; z = link(v), which is unbounded
     s         scores, comparable across datasets
     x         (q,) meta-features of a dataset, standardized
     level, slope    z = level + slope (s - 1)
-    gain      what z rises by where rows are e times as many
+    gain      increase of z when the training size is multiplied by e
 """
 
 from __future__ import annotations
@@ -47,24 +48,23 @@ _OF_NUMBERS = (
     "MaxTargetSpearman",
 )
 QUALITIES = (*_SIZES, *_LANDMARKERS)
-"""Meta-features that levels depend on."""
+"""Meta-features used to predict levels."""
 NUMBER_QUALITIES = (*_SIZES[:-1], *_OF_NUMBERS)
-"""Meta-features that levels depend on where numbers are predicted."""
-
+"""Meta-features used to predict levels for regression."""
 _ANCHOR = 1.0
-"""Score at which the level is: that of a good configuration."""
-_FEWEST_RUNS = 5  # of the better half, for a line
+"""Score at which the level is defined: that of a good configuration."""
+_FEWEST_RUNS = 5  # of the better half, to fit a line
 _FEWEST_DATASETS = 20
 _MOST_COMPARED = 300
-"""Datasets that a process's kernel is learned from; all are predicted from."""
+"""Most datasets to learn a process's kernel from; predictions use all."""
 _NEAR = 0.2
-"""Share of the training datasets, those with the most similar number of rows, that an interval is learned
-from: on few rows values vary more."""
+"""Share of the training datasets, those with the most similar training sizes, to learn an interval from:
+values vary more for small training sizes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumberOfDataset:
-    """A Gaussian process over datasets: a number that each has, predicted from x.
+    """A Gaussian process over datasets: predicts a number of each dataset from x.
 
     Its kernel is amplitude^2 exp(-|x - x'|^2 / (2 length^2)) + slope^2 (1 + x x').
     """
@@ -91,7 +91,7 @@ class NumberOfDataset:
         return self.mean + self.unit * float(k @ self.coefficients), self.unit * np.sqrt(variance)
 
     def without(self, datasets: Collection[str]) -> NumberOfDataset:
-        """The process given the numbers of all other datasets, with the same kernel and noise."""
+        """The process given the numbers of the other datasets, with the same kernel and noise."""
         kept = np.array([name not in datasets for name in self.datasets], dtype=bool)
         y = self.mean + self.unit * (self._covariance @ self.coefficients)
         mean = float(y[kept].mean())
@@ -111,52 +111,51 @@ class NumberOfDataset:
 
     @property
     def _covariance(self) -> Floats:
-        """(known, known) of the training datasets' numbers."""
+        """(known, known) covariance of the training datasets' numbers."""
         covariance: Floats = self._kernel(self.points, self.points) + self.noise * np.eye(len(self.points))
         return covariance
 
     @cached_property
     def _root(self) -> Floats:
-        """(known, known) Cholesky factor of that covariance."""
+        """(known, known) Cholesky factor of the covariance."""
         return np.asarray(np.linalg.cholesky(self._covariance), np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnUnit:
-    """Brings scores on a new dataset to the unit of the measure."""
+    """Converts scores on a new dataset to the unit of the measure."""
 
     link: LinkName
     used: tuple[str, ...]
-    """Features, of those of `_features`."""
+    """Names of the features, among those of `_features`."""
     usual: Annotated[Floats, "q"]
-    """Values for missing features."""
+    """Replacements of missing features."""
     centre: Annotated[Floats, "q"]
     scale: Annotated[Floats, "q"]
     level: NumberOfDataset
     log_slope: NumberOfDataset
     log_gain: NumberOfDataset | None
-    """None where nothing was repeated on more rows."""
+    """None if no runs were repeated on more rows."""
     usual_rows: float
-    """Largest training size among the runs that level and slope were learned from."""
+    """Largest training size of the runs that level and slope were learned from."""
     most_rows: float
-    """Most rows that runs were repeated on."""
+    """Largest training size of repeated runs."""
     judged: Annotated[tuple[str, ...], "judged"]
-    """Keys of training datasets, one for each number of rows that its runs were fitted on."""
+    """Keys of training datasets, once for each training size of their runs."""
     log_rows: Annotated[Floats, "judged"]
-    """Logarithm of the number of rows of each."""
+    """Logarithm of the training size."""
     missed: Annotated[Floats, "judged"]
-    """Standard deviations of the level by which the best of these runs is missed without the dataset's
-    family."""
+    """Held-out error for the run with the best prediction, in standard deviations of the level."""
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """Meta-features that the level depends on."""
+        """Meta-features used to predict the level."""
         return NUMBER_QUALITIES if set(_OF_NUMBERS) & set(self.used) else QUALITIES
 
     def without(self, datasets: Collection[str]) -> OwnUnit | None:
-        """What is known without the values of these datasets; None where too few others are.
+        """The same without the values of these datasets; None if too few others are left.
 
-        Kernels, links and scales of features stay, and how far predictions were off on the others.
+        Kernels, links, scales of features and the errors on the other datasets stay.
         """
         kept = np.array([name not in datasets for name in self.judged], dtype=bool)
         level = self.level.without(datasets)
@@ -176,7 +175,7 @@ class OwnUnit:
         )
 
     def expect(self, scores: Floats, metafeatures: pd.Series, rows: float | None = None) -> ValueInterval:
-        """Values of configurations whose expected scores are (n,) `scores`, fitted on `rows` (None: all)."""
+        """Values of configurations with expected scores, (n,), at training size `rows` (None: all rows)."""
         instances = float(metafeatures.get("NumberOfInstances", np.nan))
         rows = instances if rows is None else rows
         known = _features(metafeatures.to_frame().T)[list(self.used)].to_numpy(np.float64)[0]
@@ -191,19 +190,19 @@ class OwnUnit:
         return ValueInterval(back(z), back(z - off), back(z + off))
 
     def _missed_near(self, rows: float) -> float:
-        """Largest error of four in five training datasets with a similar number of rows."""
+        """Largest error on four in five of the training datasets with the most similar training sizes."""
         far = np.nan_to_num(np.abs(self.log_rows - np.log(max(rows, 1.0))))
         near = np.argsort(far, kind="stable")[: max(int(_NEAR * len(far)), _FEWEST_DATASETS)]
-        return float(np.quantile(self.missed[near], 0.8 * (1 + 1 / len(near))))  # the new one is one more
+        return float(np.quantile(self.missed[near], 0.8 * (1 + 1 / len(near))))  # plus the new dataset
 
 
 def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> OwnUnit | None:
-    """Learn from runs; None where they are on too few datasets, or no feature tells these apart.
+    """Learn from runs; None if there are too few datasets, or no feature differs between them.
 
     Args:
         rows: (e,) positions of runs in `data`.
-        scores: (e,) of these.
-        expected: (e,) what was expected of each without its family.
+        scores: (e,) their scores.
+        expected: (e,) their predictions without the dataset's family.
     """
     to_z = LINKS[data.link].to_z
     runs = _runs(data, rows, scores, expected)
@@ -253,7 +252,7 @@ def learn_own_unit(data: TrainingData, rows: Positions, scores: Floats, expected
 
 
 def _runs(data: TrainingData, rows: Positions, scores: Floats, expected: Floats) -> pd.DataFrame:
-    """The runs at `rows`, by their position in `data`: dataset, rows (fitted on), score, expected."""
+    """The runs at `rows`, by their position in `data`: dataset, rows (training size), score, expected."""
     instances = np.asarray(data.sizes.rows)[rows]
     fitted_on = data.train_rows[rows]
     return pd.DataFrame(
@@ -268,10 +267,9 @@ def _runs(data: TrainingData, rows: Positions, scores: Floats, expected: Floats)
 
 
 def _lines(runs: pd.DataFrame, z: Floats) -> pd.DataFrame:
-    """The line of each dataset that has enough good runs, and its run of which most is expected.
+    """The line of each dataset with enough good runs, and its run with the best prediction.
 
-    Columns: level, log_slope; rows (that runs were fitted on), best (what is expected of that run), reached
-    (its z).
+    Columns: level, log_slope; rows (training size), best (that run's predicted score), reached (its z).
     """
     lines = {}
     for dataset, own in runs.assign(z=z).groupby("dataset"):
@@ -286,9 +284,9 @@ def _lines(runs: pd.DataFrame, z: Floats) -> pd.DataFrame:
 
 
 def _more_rows(data: TrainingData, runs: pd.DataFrame, to_z: Callable[[Floats], Floats]) -> pd.DataFrame:
-    """What runs gained where they were repeated on more rows.
+    """Gains of runs repeated on more rows.
 
-    Columns: dataset, rows, log_gain, log_ratio (of the rows), best, reached; as in `_lines`.
+    Columns: dataset, rows, log_gain, log_ratio (of training sizes), best, reached; as in `_lines`.
     """
     larger = data.larger
     pairs = pd.DataFrame(
@@ -313,7 +311,7 @@ def _more_rows(data: TrainingData, runs: pd.DataFrame, to_z: Callable[[Floats], 
 
 
 def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
-    """(d, features) of datasets, (d, qualities), on scales without bounds; NaN where unknown."""
+    """(d, features) of datasets, (d, qualities), on unbounded scales; NaN where unknown."""
     known = metafeatures.reindex(columns=list({*QUALITIES, *NUMBER_QUALITIES})).astype(np.float64)
     good = {name: known[name] if name.endswith("AUC") else 1 - known[name] for name in _LANDMARKERS}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -331,7 +329,7 @@ def _features(metafeatures: pd.DataFrame) -> pd.DataFrame:
 def _learn_number(
     datasets: pd.Index, X: Floats, y: Floats, families: Positions
 ) -> tuple[NumberOfDataset, Floats, Floats]:
-    """The process; what is missed on each dataset without its family, and its standard deviation, (d,)."""
+    """The process; its error on each dataset without its family, and the standard deviation, (d,)."""
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
@@ -345,7 +343,7 @@ def _learn_number(
         + WhiteKernel(0.1, (1e-3, 10.0))
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a part that explains nothing vanishes
+        warnings.simplefilter("ignore", ConvergenceWarning)  # kernels that explain nothing go to a bound
         some = evenly_spaced(len(y), _MOST_COMPARED)
         process = GaussianProcessRegressor(kernel, random_state=0)
         learned = process.fit(X[some], ((y - mean) / unit)[some]).kernel_

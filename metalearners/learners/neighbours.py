@@ -1,20 +1,21 @@
 """Learners that average the scores of runs on the nearest datasets, or on all.
 
-They stand for what others do. Each first makes a function of configurations from the runs on each dataset
-(the distance-weighted mean of the nearest runs, which is the run's own score where a configuration was run),
-and then combines the functions of some datasets.
+They represent other systems' methods. Each turns the runs on each dataset into a function of configurations
+(the distance-weighted mean of the nearest runs, which is the run's own score for a configuration that was
+run), then combines the functions of some datasets.
 
-    knn                 the nearest dataset (after van Hoof's thesis, chapter 6; `thesis_neighbours` has his)
-    knn-lightgbm        the same, with LightGBM in place of the nearest runs
+    knn                 the nearest dataset (after van Hoof's thesis, chapter 6; `thesis_neighbours` has the
+                        original)
+    knn-lightgbm        the same, with LightGBM instead of the nearest runs
     average-rank        all datasets, by mean rank
     portfolio           the greedy portfolio on ranks of AutoGluon and TabRepo, then by mean rank
-    nearest-25          the best configuration of each of the 25 nearest datasets by L1, as auto-sklearn 1
-    nearest-portfolio   the portfolio of the nearest dataset's group, as FLAML's zero-shot
+    nearest-25          the best configuration of each of the 25 nearest datasets by L1, as in auto-sklearn 1
+    nearest-portfolio   the portfolio of the nearest dataset's group, as in FLAML's zero-shot
 
 Notation
     d, n, J   training datasets, configurations, columns of the encoded hyperparameters
     x         (n, J) encoded configurations, standardized
-    share     of a dataset's runs that a score is better than, from 0 to 1: its rank there
+    share     of a dataset's runs with a lower score than a configuration's, from 0 to 1: its rank there
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ Distance = Literal["L1", "L2"]
 Comparison = Literal["logarithms", "medians"]
 
 _NEIGHBOURS = 5  # runs, as in the thesis
-_BEST_SCORE = np.sqrt(3)  # of a configuration that was the best everywhere; see `_as_scores`
-_STEP = 0.01  # between the scores of configurations that are put in an order
-_SAME = 1e-6  # distance of equal points, after rounding
-_PORTFOLIO = 10  # configurations that are put first; set by hand
-_GROUP = 10  # datasets that the portfolio of one is built over; set by hand
-_POINTS = 20_000  # whose shares are kept; set by hand
+_BEST_SCORE = np.sqrt(3)  # of a configuration that is the best everywhere; see `_as_scores`
+_STEP = 0.01  # between the scores of successive configurations in a fixed order
+_SAME = 1e-6  # largest distance of equal points, as numbers are rounded
+_PORTFOLIO = 10  # configurations; a heuristic
+_GROUP = 10  # datasets of a nearest portfolio; a heuristic
+_POINTS = 20_000  # with cached shares; a heuristic
 _FLAML_SHAPE = (
     "NumberOfInstances",
     "NumberOfFeatures",
@@ -59,23 +60,23 @@ _FLAML_SHAPE = (
 
 @dataclass(frozen=True, kw_only=True)
 class RunsOfDatasets(CalibratedModel):
-    """The runs of each dataset, and which datasets are near a new one."""
+    """The runs of each dataset, and the search for datasets near a new one."""
 
     datasets: int | None
     metafeatures: Annotated[tuple[str, ...], "q"]
     distance: Distance
     x: Annotated[Floats, "m J"]
-    """Inputs of each run, one dataset after the other."""
+    """Encoded configuration of each run, one dataset after the other."""
     scores: Annotated[Floats, "m"]
     shares: Annotated[Floats, "m"]
     ends: Annotated[Positions, "d"]
-    """Where the runs of each dataset end."""
+    """End of the runs of each dataset."""
     known: Annotated[Floats, "d q"]
-    """Meta-features of the datasets, comparable."""
+    """Comparable meta-features of the datasets."""
     scale: Annotated[Floats, "q"]
-    """What meta-features were divided by after taking logarithms, if that; NaN where they do not vary."""
+    """Divisors of the meta-features, or of their logarithms; NaN for constant ones."""
     medians: Annotated[Floats, "q"] | None = None
-    """What stands for missing meta-features, which are then compared as they are; None = by logarithms."""
+    """Replacements of missing meta-features, which are compared unchanged; None = compared by logarithms."""
 
     def __post_init__(self) -> None:
         if not len(self.ends) or self.ends[-1] != len(self.x) or (np.diff(self.ends, prepend=0) < 1).any():
@@ -92,10 +93,10 @@ class RunsOfDatasets(CalibratedModel):
 
     @abstractmethod
     def combined(self, x: Floats, nearest: Positions) -> Floats:
-        """(n,) scores from the functions of these datasets, the nearest first."""
+        """(n,) scores from the functions of these datasets, nearest first."""
 
     def nearest(self, metafeatures: pd.Series) -> Positions:
-        """Positions of the `datasets` nearest datasets; what is missing on either side does not count."""
+        """Positions of the `datasets` nearest datasets; missing meta-features are ignored."""
         values = metafeatures.reindex(list(self.metafeatures)).to_numpy(np.float64)
         mine = comparable(values, self.medians) / self.scale
         apart = np.abs(self.known - mine)
@@ -109,12 +110,12 @@ class RunsOfDatasets(CalibratedModel):
         return slice(self.ends[dataset - 1] if dataset else 0, self.ends[dataset])
 
     def function(self, dataset: int, values: Floats, x: Floats) -> Floats:
-        """(n,) the mean of `values` over the dataset's nearest runs, weighted by 1 / distance."""
+        """(n,) mean of `values` over the dataset's nearest runs, weighted by 1 / distance."""
         rows = self.rows(dataset)
         return self.nearest_mean(values[rows], squared_distances(x, self.x[rows]))
 
     def nearest_mean(self, values: Floats, squared: Floats) -> Floats:
-        """(n,) the mean of `values`, (k,), over the nearest runs by squared distances, (n, k)."""
+        """(n,) mean of `values`, (k,), over the nearest runs by squared distances, (n, k)."""
         k = min(_NEIGHBOURS, len(values))
         run = np.argpartition(squared, k - 1, axis=1)[:, :k]
         distance = np.sqrt(np.take_along_axis(squared, run, axis=1))
@@ -124,7 +125,7 @@ class RunsOfDatasets(CalibratedModel):
         return mean
 
     def mean_share(self, x: Floats, datasets: Positions) -> Floats:
-        """(n,) the mean over these datasets of the functions of their shares."""
+        """(n,) mean of the share functions of these datasets."""
         keys = [row.tobytes() for row in x]
         known = self._shares_at
         if len(known) > _POINTS:
@@ -142,7 +143,7 @@ class RunsOfDatasets(CalibratedModel):
 
     @cached_property
     def _shares_at(self) -> dict[bytes, Floats]:
-        """Point -> (d,) shares there, of points asked for before: a few configurations make up most runs."""
+        """Cached shares, (d,), by point: a few configurations make up most requests."""
         return {}
 
 
@@ -174,16 +175,16 @@ class NearestDatasetsLightGBM(NearestDatasets):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageRank(RunsOfDatasets):
-    """The mean rank that a configuration has on the other datasets."""
+    """The mean rank of a configuration on the other datasets."""
 
     def combined(self, x: Floats, nearest: Positions) -> Floats:
-        in_order = np.sort(nearest)  # so that sums round alike for every dataset
+        in_order = np.sort(nearest)  # so that sums round the same for every dataset
         return _as_scores(self.mean_share(x, in_order))
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrderedFirst(RunsOfDatasets):
-    """Some configurations come first, in an order; the others follow by mean rank."""
+    """Some configurations come first, in a fixed order; the others follow by mean rank."""
 
     def combined(self, x: Floats, nearest: Positions) -> Floats:
         scores = _as_scores(self.mean_share(x, np.arange(len(self.ends))))
@@ -194,11 +195,11 @@ class OrderedFirst(RunsOfDatasets):
         return scores
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose as `Model.choose` does: what is most like each one that comes first, then the others."""
+        """Choose the nearest one to each configuration that comes first, then the rest (`Model.choose`)."""
         return self.choose_for(self.points(configurations, metafeatures), self.nearest(metafeatures), n)
 
     def choose_for(self, x: Floats, nearest: Positions, n: int) -> Positions:
-        """Choose among x, (n, J), as `choose` does, where these are the nearest datasets."""
+        """Choose among x, (n, J), as `choose` does, for these nearest datasets."""
         apart = squared_distances(self.distinct[self.first(nearest)], x)  # (first, n)
         chosen: list[int] = []
         for distances in apart[: min(n, len(x))]:
@@ -213,7 +214,7 @@ class OrderedFirst(RunsOfDatasets):
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Positions]:
-        """The different configurations, and which of them each run is of."""
+        """The distinct configurations, and the position of each run's."""
         of_bytes, rows = pd.factorize(np.array([row.tobytes() for row in self.x], dtype=object))
         different = np.frombuffer(b"".join(rows)).reshape(len(rows), -1)
         distinct, of_different = np.unique(different, axis=0, return_inverse=True)
@@ -221,23 +222,23 @@ class OrderedFirst(RunsOfDatasets):
 
     @property
     def distinct(self) -> Floats:
-        """(configurations, J) the different configurations."""
+        """(configurations, J) the distinct configurations."""
         return self._distinct[0]
 
     @cached_property
     def share_matrix(self) -> Floats:
-        """(d, configurations) the share of each on each dataset, NaN where it was not run."""
+        """(d, configurations) share of each configuration on each dataset; NaN if it was not run."""
         of_dataset = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
         shares = np.full((len(self.ends), len(self.distinct)), np.nan)
         shares[of_dataset, self._distinct[1]] = self.shares
         return shares
 
     def best_of(self, dataset: int) -> int:
-        """Position in `distinct` of the configuration that is best on a dataset."""
+        """Position in `distinct` of the best configuration on a dataset."""
         return int(np.nanargmax(self.share_matrix[dataset]))
 
     def greedy(self, datasets: Positions) -> list[int]:
-        """Configurations, each of which raises the mean over datasets of the best rank so far the most."""
+        """Configurations chosen greedily to raise the mean over datasets of the best rank so far."""
         shares = np.nan_to_num(self.share_matrix[datasets])
         best = np.zeros(len(datasets))
         chosen: list[int] = []
@@ -271,7 +272,7 @@ class NearestBest(OrderedFirst):
 
 @dataclass(frozen=True, kw_only=True)
 class NearestPortfolio(OrderedFirst):
-    """The portfolio of the nearest dataset and of the datasets that are nearest to that."""
+    """The portfolio of the nearest dataset and the datasets nearest to it."""
 
     def first(self, nearest: Positions) -> list[int]:
         apart = np.nanmean((self.known - self.known[nearest[0]]) ** 2, axis=1)
@@ -297,8 +298,8 @@ class _NeighboursLearner(CalibratedLearner[RunsOfDatasets]):
     distance: Distance = "L2"
     """Distance between datasets: L1 or L2."""
     comparison: Comparison = "logarithms"
-    """How meta-features are compared: "logarithms" = on a logarithmic scale, what is missing does not count;
-    "medians" = as they are, with the median in place of what is missing (thesis, section 6.3.4)."""
+    """How meta-features are compared: "logarithms" = on a logarithmic scale, ignoring missing ones; "medians"
+    = unchanged, with medians for missing ones (thesis, section 6.3.4)."""
 
     def __post_init__(self) -> None:
         if self.datasets is not None and self.datasets < 1:
@@ -309,7 +310,7 @@ class _NeighboursLearner(CalibratedLearner[RunsOfDatasets]):
             )
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
-        """Learn from runs, as `fit` does, without calibrating."""
+        """Learn from runs as `fit` does, but without calibration."""
         data = training_data(runs, metafeatures)
         encoding = learn_encoding_of(data)
         encoded = encode_runs(encoding, data)
@@ -357,7 +358,7 @@ class NearestDatasetLightGBMLearner(NearestDatasetLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageRankLearner(_NeighboursLearner):
-    """The mean rank that a configuration has on the other datasets: one order for all datasets."""
+    """The mean rank of a configuration on the other datasets: one order for all datasets."""
 
     model = AverageRank
 
@@ -380,10 +381,10 @@ class NearestBestLearner(_NeighboursLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class NearestPortfolioLearner(_NeighboursLearner):
-    """The nearest dataset on four shape features brings its portfolio, as FLAML's zero-shot does.
+    """The portfolio of the nearest dataset by four shape features, as FLAML's zero-shot does.
 
     FLAML's portfolios are built off-line over tasks of one kind; here a dataset's portfolio is the greedy one
-    of itself and the datasets that are nearest to it.
+    of it and the datasets nearest to it.
     """
 
     model = NearestPortfolio
@@ -391,7 +392,7 @@ class NearestPortfolioLearner(_NeighboursLearner):
 
 
 def comparable(values: Floats, medians: Floats | None) -> Floats:
-    """(..., q) meta-features, gaps filled by the medians, (q,), or else on a logarithmic scale."""
+    """(..., q) meta-features, with gaps filled by the medians, (q,), or on a logarithmic scale if None."""
     if medians is None:
         logarithms: Floats = np.log1p(values)
         return logarithms
@@ -399,6 +400,6 @@ def comparable(values: Floats, medians: Floats | None) -> Floats:
 
 
 def _as_scores(shares: Floats) -> Floats:
-    """Standard scores that an even spread of shares over 0 to 1 would have."""
+    """Standard scores of shares that are uniform over 0 to 1."""
     scores: Floats = (shares - 0.5) * np.sqrt(12)
     return scores

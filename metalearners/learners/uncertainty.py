@@ -3,7 +3,7 @@
 Notation
     n, G      runs or configurations, features
     phi       (n, G) features of configurations
-    factor    (at most K, G) factor' factor is the covariance of what predicted weights miss, within the K
+    factor    (at most K, G) factor' factor is the covariance of the errors of predicted weights, within the K
               components
     rest      variance of a weight around the components
     noise     variance of a run
@@ -21,20 +21,18 @@ from metalearners.learners.improvement_probability import GainSpread, learn_gain
 from warehouse.support.arrays import Floats
 
 _RESTS = (0.1, 0.2, 0.4)
-"""Variances that the components leave out, of which the likeliest is taken."""
-_NOISES = (0.05, 0.1, 0.2, 0.4)  # of which the likeliest is taken, too; each step doubles
+"""Candidates for the variance around the components; the likeliest is used."""
+_NOISES = (0.05, 0.1, 0.2, 0.4)  # candidates; the likeliest is used
 _SAMPLE = 50
-"""Runs of each dataset that uncertainty is learned from."""
-_LEVEL_VARIANCE = 100.0  # of a dataset's level, which no meta-feature tells: as good as unknown
-
-
+"""Most runs of each dataset to learn uncertainty from."""
+_LEVEL_VARIANCE = 100.0  # of a dataset's level, as good as unknown: no meta-feature predicts it
 OfDataset = tuple[Floats, Floats, Floats]
-"""Runs of a dataset: phi, and (n,) values that were learned from and (n,) scores that are to be predicted."""
+"""Runs of a dataset: phi, then (n,) training targets and (n,) scores to predict."""
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Variances, and the factor of standard deviations with which 80 % intervals hold 80 % of the runs."""
+    """Variances, and the factor of standard deviations with which 80 % intervals cover 80 % of the runs."""
 
     rest: float
     noise: float
@@ -47,11 +45,11 @@ def learn_uncertainty(
     factor: Floats,
     random: np.random.Generator,
 ) -> Uncertainty:
-    """The likeliest variances, by what was missed on a sample of the runs.
+    """Maximum-likelihood variances of the errors on a sample of the runs.
 
     Args:
         of_datasets: (d,)
-        expected: (d, G) weights that were predicted without the runs on the dataset's family.
+        expected: (d, G) weights predicted without the runs on the dataset's family.
     """
     samples = []
     for w, (phi, targets, scores) in zip(expected, of_datasets, strict=True):
@@ -78,9 +76,9 @@ def learn_spread_of_gains(
     """Learn the uncertainty of gains from comparisons of runs.
 
     Args:
-        comparisons: as `first_beside` gives them.
+        comparisons: the result of `first_beside`.
         of_datasets: (d,)
-        expected: (d, G) weights that were predicted without the runs on the dataset's family.
+        expected: (d, G) weights predicted without the runs on the dataset's family.
     """
     gains = [np.empty(0)]
     by_dataset = [comparisons[comparisons["dataset"] == dataset] for dataset in range(len(of_datasets))]
@@ -92,7 +90,7 @@ def learn_spread_of_gains(
 
 
 def factor_of(missed: Floats, V: Floats) -> Floats:
-    """The factor of what predictions of (d, K) coordinates missed, whose components are `V`, (K, G)."""
+    """`factor` from the errors of predicted coordinates, (d, K), on the components `V`, (K, G)."""
     factor: Floats = np.linalg.qr(missed, mode="r") @ V / np.sqrt(max(len(missed), 1))
     return factor
 
@@ -104,7 +102,7 @@ def variance_of(phi: Floats, factor: Floats, rest: float) -> Floats:
 
 
 def std_of_gain(apart: Floats, factor: Floats, rest: float, noise: float) -> Floats:
-    """(n,) standard deviations of what runs are ahead of another one by, before `GainSpread` widens them.
+    """(n,) standard deviations of the lead of runs over another one, before `GainSpread` widens them.
 
     Args:
         apart: (n, G) differences of the features.
@@ -113,12 +111,12 @@ def std_of_gain(apart: Floats, factor: Floats, rest: float, noise: float) -> Flo
 
 
 def _calibration(missed: list[Floats]) -> float:
-    """Factor of standard deviations with which 80 % intervals hold 80 % of what was missed, in their unit."""
+    """Factor with which 80 % intervals cover 80 % of the errors, given in standard deviations."""
     return float(np.quantile(np.concatenate(missed), 0.8)) / Z80 if missed else 1.0
 
 
 def _likelihood(phi: Floats, missed: Floats, spread: Floats, rest: float, noise: float) -> float:
-    """Log density of what a prediction missed on some runs of a dataset, whose level is unknown."""
+    """Log density of the prediction errors on some runs of a dataset with unknown level."""
     factor = phi @ spread.T
     C = factor @ factor.T + rest * (phi @ phi.T) + _LEVEL_VARIANCE
     C[np.diag_indices_from(C)] += noise

@@ -1,8 +1,9 @@
-"""The KNN baselines of van Hoof's thesis, section 6.3.4, as they stand there.
+"""The KNN baselines of van Hoof's thesis, section 6.3.4, unchanged.
 
-Missing meta-features are filled with their median, then standardized, as are the encoded hyperparameters.
-The k datasets nearest to a new one are found by Euclidean distance, and a configuration is expected to score
-what the five nearest of all their runs did, weighted by 1 / distance, or what LightGBM learns from them.
+Missing meta-features are filled with their median, then standardized, like the encoded hyperparameters. The k
+datasets nearest to a new one are found by Euclidean distance. The predicted score of a configuration is the
+mean of the five nearest of all their runs, weighted by 1 / distance, or the prediction of LightGBM trained on
+them.
 
 Notation
     n, J   configurations, columns of the encoded hyperparameters
@@ -34,7 +35,7 @@ class PooledNeighbours(NearestDatasets):
         return pooled.function(0, pooled.scores, x)
 
     def pooled(self, nearest: Positions) -> PooledNeighbours:
-        """The same with the runs on these datasets as those of a single one."""
+        """The same model with the runs on these datasets merged into one dataset."""
         rows = np.concatenate([np.arange(self.ends[-1])[self.rows(int(dataset))] for dataset in nearest])
         return replace(
             self,
@@ -53,7 +54,7 @@ class PooledNeighboursLightGBM(PooledNeighbours, NearestDatasetsLightGBM):
 
 @dataclass(frozen=True, kw_only=True)
 class ThesisKNNLearner(NearestDatasetLearner):
-    """The nearest dataset's nearest five runs, weighted by distance, as the thesis has it (section 6.3.4)."""
+    """The nearest dataset's nearest five runs, weighted by distance, as in the thesis (section 6.3.4)."""
 
     model = PooledNeighbours
     metafeatures: tuple[str, ...] = THESIS
@@ -62,6 +63,6 @@ class ThesisKNNLearner(NearestDatasetLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class ThesisKNNLightGBMLearner(ThesisKNNLearner):
-    """LightGBM on the runs of the nearest dataset, as the thesis has it (section 6.3.4)."""
+    """LightGBM on the runs of the nearest dataset, as in the thesis (section 6.3.4)."""
 
     model = PooledNeighboursLightGBM

@@ -1,20 +1,20 @@
-"""Algorithm selection on a scenario of ASlib: how much of the gap to each task's best algorithm is closed.
+"""Algorithm selection on an ASlib scenario: share of the gap to each task's best algorithm that is closed.
 
     python -m tests.benchmarks.algorithm_selection FOLDER
 
-FOLDER is a scenario whose performance is maximized, such as OPENML-WEKA-2017: `algorithm_runs.arff`,
-`feature_values.arff` and `cv.arff`, whose ten splits are used. Each method learns from the tasks of nine
-splits and names one algorithm for each task of the tenth. The gap is that between the single best solver,
-which has the highest mean on the nine splits, and the virtual best solver, the best algorithm of each task:
+FOLDER is a scenario with performance to maximize, such as OPENML-WEKA-2017: `algorithm_runs.arff`,
+`feature_values.arff` and `cv.arff` with its ten splits. Each method learns from the tasks of nine splits and
+selects one algorithm for each task of the tenth. The gap is that between the single best solver, with the
+highest mean on the nine splits, and the virtual best solver, the best algorithm of each task:
 
     closed = (method - single best) / (virtual best - single best), of means over all tasks
 
-0 is as good as the single best, 1 as the virtual best; the interval is that of 2,000 bootstrap samples of the
-tasks. `chosen` takes the design that closes most in a five-fold cross-validation within the nine splits: the
-tenth chooses nothing. It takes two minutes.
+0 is as good as the single best, 1 as the virtual best; the interval is from 2,000 bootstrap samples of the
+tasks. `chosen` uses the design that closes most in five-fold cross-validation within the nine splits, without
+the tenth. It takes two minutes.
 
 Notation
-    X   (d, q) features of tasks that vary on the training tasks: the scenario's, and error rates of
+    X   (d, q) features of tasks that vary on the training tasks: the scenario's features, and error rates of
         landmarkers over that of the largest class, with their differences
     Y   (d, a) performance of each algorithm
 """
@@ -49,7 +49,7 @@ from warehouse.support.parallel import one_thread
 MEASURE = "predictive_accuracy"
 LEARNERS = ("functional-pca", "lightgbm", "lightgbm-ranker", "knn", "average-rank")
 Method = Callable[[Floats, Floats, Floats], Floats]
-"""Score of each algorithm on new tasks, (d', a), of X and Y of the training tasks and X of the new ones."""
+"""Scores of the algorithms on new tasks, (d', a), from X and Y of training tasks and X of the new ones."""
 
 
 def mixed(Y: Floats) -> Floats:
@@ -60,13 +60,13 @@ def mixed(Y: Floats) -> Floats:
 
 
 def filled(X: Floats, new: Floats) -> tuple[Floats, Floats]:
-    """Features with the training tasks' medians in place of missing values."""
+    """Features with missing values filled by the training tasks' medians."""
     medians = np.nanmedian(X, axis=0)
     return np.where(np.isnan(X), medians, X), np.where(np.isnan(new), medians, new)
 
 
 def normal_scores(X: Floats, new: Floats) -> Floats:
-    """(d', q) normal scores of the ranks of new features among those of training tasks; 0 where missing."""
+    """(d', q) normal scores of the ranks of new features among the training tasks; 0 where missing."""
     u = np.zeros_like(new)
     for j, (column, of_training) in enumerate(zip(new.T, X.T, strict=True)):
         known = np.sort(of_training[~np.isnan(of_training)])
@@ -132,7 +132,7 @@ def pairwise_forests(X: Floats, Y: Floats, new: Floats, *, algorithms: int = 8) 
 
 
 def stacked(X: Floats, Y: Floats, new: Floats) -> Floats:
-    """Mean of the kernel regression and of the forest of mixed scores, each over its spread."""
+    """Mean of the kernel regression and the forest of mixed scores, each divided by its spread."""
     parts = [kernel_regression(X, Y, new), regression_forest(X, Y, new, targets=mixed)]
     return np.mean([part / part.std() for part in parts], axis=0)
 
@@ -169,7 +169,7 @@ def chosen_design(X: Floats, Y: Floats, new: Floats) -> Floats:
 
 
 def usable(X: Floats, new: Floats, Y: Floats) -> tuple[Floats, Floats, Floats]:
-    """X, Y and new X for a method: features that half of the training tasks have and that vary on them."""
+    """X, Y and new X for a method, with the features that vary and that half of the training tasks have."""
     kept = [
         2 * np.isfinite(column).sum() >= len(column) and np.ptp(column[np.isfinite(column)]) > 0
         for column in X.T
@@ -178,7 +178,7 @@ def usable(X: Floats, new: Floats, Y: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def by_learner(name: str, runs: RunTable, qualities: pd.DataFrame, tested: pd.Index) -> Floats:
-    """Scores that a meta-learner of ours predicts for tasks that it has not learned from."""
+    """Scores predicted by one of our meta-learners for held-out tasks."""
     model = new_learner(name).fit(without_datasets(runs, tested), qualities.drop(index=tested))
     return np.array([model.predict(runs.configurations, qualities.loc[one]).mean for one in tested])
 
@@ -192,7 +192,7 @@ def with_errors(features: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_scenario(folder: Path, place: Path) -> tuple[RunTable, pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Runs and qualities as a warehouse has them, features as they are, and the split of each dataset.
+    """Runs and qualities as a warehouse has them, unchanged features, and the split of each dataset.
 
     Args:
         place: a folder for the warehouse.
@@ -218,7 +218,7 @@ def read_scenario(folder: Path, place: Path) -> tuple[RunTable, pd.DataFrame, pd
 def picks_of(
     runs: RunTable, qualities: pd.DataFrame, features: pd.DataFrame, splits: pd.Series
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Performance of what each method picks by dataset, and of all algorithms."""
+    """Performance of each method's selection by dataset, and of all algorithms."""
     table = runs.runs.pivot_table(index="dataset", columns="setup", values="value")
     table = table.reindex(index=features.index, columns=runs.configurations.setups)
     X, Y = with_errors(features).to_numpy(np.float64), table.to_numpy(np.float64)
@@ -244,7 +244,7 @@ def closed(picked: Floats, single: Floats, best: Floats) -> float:
 
 
 def report(picked: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Mean performance and share of the gap closed, with an interval, by method."""
+    """Mean performance and share of the gap closed, with its interval, by method."""
     single, best = picked["single best"].to_numpy(), table.max(axis=1).to_numpy()
     random = np.random.default_rng(0)
     samples = random.integers(len(picked), size=(2000, len(picked)))

@@ -1,12 +1,12 @@
-"""What an archive of runs is worth by its size: what the notebook `metalearners_compared` draws.
+"""Quality of recommendations by the size of the archive of runs, for the notebook `metalearners_compared`.
 
     python -m tests.benchmarks.archive_size [--half reporting] [--output FILE]
 
-Families of datasets are dealt into five folds, and a fold is judged by models that have learned from some of
-the other families, drawn at random, and from some of the runs on each, drawn at random as well: the regret
-of the first three choices, and Kendall's tau. A model chooses among the configurations of its own archive
-alone, and regret is counted from the best of all runs on the dataset. It takes an hour; finished figures are
-kept in the output, and the same command goes on where it was stopped.
+Families of datasets are dealt into five folds. A fold is evaluated with models that learned from random
+families of the other folds, with random runs on each: the regret of the first three choices, and Kendall's
+tau. A model chooses only among the configurations of its own archive; regret is relative to the best of all
+runs on the dataset. It takes an hour. Finished figures are stored in the output, and the same command resumes
+after an interruption.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ MEASURE = "predictive_accuracy"
 ALL = 0
 DATASETS = (10, 25, 70, ALL)
 RUNS = {"functional-pca": (10, 40, ALL), "portfolio": (ALL,)}
-"""Learner -> numbers of runs on a dataset."""
+"""Numbers of runs on a dataset, by learner."""
 DRAWS = 3
 TOP = 3
 
 
 def archive(datasets: int, runs: int, draw: int) -> Callable[[RunTable, int], RunTable]:
-    """Makes an archive of so many datasets with so many runs each of a larger one."""
+    """Function that draws an archive of this many datasets, with this many runs each, from a larger one."""
 
     def drawn(known: RunTable, fold: int) -> RunTable:
         random = np.random.default_rng([draw, fold])
         table = known.runs
         order = random.permutation(table["dataset"].unique())
         chosen = table["dataset"].isin(order[: datasets or len(order)])
-        place = random.permutation(len(table))  # of each run among all, so that those of a dataset are drawn
+        place = random.permutation(len(table))  # random order of all runs, to draw within each dataset
         rank = table.assign(place=place).groupby("dataset")["place"].rank()
         return select_runs(known, (chosen & (rank <= (runs or len(table)))).to_numpy())
 
@@ -56,7 +56,7 @@ def archive(datasets: int, runs: int, draw: int) -> Callable[[RunTable, int], Ru
 def judged(
     warehouse: Warehouse, learner: str, half: Half, made: Callable[[RunTable, int], RunTable]
 ) -> dict[str, list[float]]:
-    """Figures of each dataset, in the order of their names."""
+    """Figures of each dataset, sorted by name."""
     runs, metafeatures = warehouse.run_table(None, MEASURE), warehouse.metafeatures()
     found: dict[str, tuple[float, float]] = {}
     archives: list[pd.Index] = []
@@ -78,7 +78,7 @@ def judged(
 
 
 def main() -> None:
-    """Judge, and write after every archive."""
+    """Evaluate, and write after every archive."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--half", choices=HALVES, default="reporting", help="of the families")
     parser.add_argument("--output", type=Path, default=RESULTS / "archive_size.json")

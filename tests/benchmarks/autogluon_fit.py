@@ -1,10 +1,10 @@
-"""A fit of AutoGluon, run by the Python of an environment of its own: it wants an older pandas than ours.
+"""A fit of AutoGluon, in a Python environment of its own, as it needs an older pandas than ours.
 
     PYTHON autogluon_fit.py FOLDER METRIC SECONDS CLOCK PROBLEM_TYPE
 
 FOLDER holds train.parquet, with the classes or numbers to learn in the column y, and test.parquet. Writes
-scores.parquet and took.json beside them: probabilities in a column for each class, or numbers in column 0.
-CLOCK is wall or processor: what the seconds are counted by. An empty PROBLEM_TYPE lets AutoGluon find out.
+scores.parquet and took.json beside them: probabilities with a column for each class, or numbers in column 0.
+CLOCK is wall or processor, the clock for the seconds. With an empty PROBLEM_TYPE, AutoGluon infers it.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """Let Linux kill this process when the one that began it ends, however that ends."""
+    """Let Linux kill this process when its parent ends, however that happens."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     began, used = time.monotonic(), os.times()
     if sys.argv[4] == "processor":
         start = time.time()
-        time.time = lambda: start + time.process_time()  # by which AutoGluon ends
+        time.time = lambda: start + time.process_time()  # AutoGluon's clock for its time limit
     predictor = TabularPredictor(
         "y",
         problem_type=sys.argv[5] or None,

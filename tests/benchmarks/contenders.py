@@ -1,18 +1,18 @@
-"""Contenders of `equal_time`: each fits the training rows of a table in a process of its own.
+"""Contenders of `equal_time`: each fits the training rows of a table in its own process.
 
     python -m tests.benchmarks.contenders JOB
 
-JOB is a `Job` as JSON. The process keeps to one processor, fits, predicts the rows held out, and prints one
-line of JSON: measures on those rows, and seconds of fitting by the clock and of the processor.
+JOB is a `Job` as JSON. The process runs on one processor, fits, predicts the held-out rows, and prints one
+line of JSON: measures on those rows, and the fit's seconds of wall-clock and processor time.
 
-    tune, HeadstartClassifier    ours (or HeadstartRegressor), in the time that they are given
+    tune, HeadstartClassifier    ours (or HeadstartRegressor), with the given time
     first, averaged              the first recommendation, and the average of the first three; no search
-    portfolio                    the first of a greedy portfolio of the runs that ours are learned from
+    portfolio                    the first of a greedy portfolio on the runs that ours learn from
     catboost, lightgbm, ...      defaults
-    flaml, autogluon             AutoML in the time that it is given
+    flaml, autogluon             AutoML with the given time
     smac                         SMAC3 on our space: trials of three folds, then the best on all rows
 
-What ours learn from has no run on the table's family. Peers get categories, dates and texts as pandas types.
+Ours learn from no run on the table's family. Peers get categories, dates and texts as pandas types.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 
 FOLDS, TRIAL_SECONDS, TRIAL_MEMORY = 3, 60.0, 4096
-"""Folds and limits of a trial of SMAC's."""
+"""Folds and limits of SMAC's trials."""
 SMAC_SECONDS = 600.0
-"""Time from which on SMAC takes part, whose trials are whole cross-validations."""
+"""Least time for SMAC, whose trials are whole cross-validations."""
 
 
 @dataclass(frozen=True)
@@ -57,48 +57,48 @@ class Job:
 
     contender: str
     table: str
-    """File."""
+    """Path of the file."""
     target: str | None
     split: int
-    """Seed of the rows held out."""
+    """Seed of the held-out rows."""
     seconds: float
     """Time for the fit."""
     told: str
-    """Measure to be good at."""
+    """Measure to optimize."""
     processor: int
     autogluon: str = ""
     """Python of an environment with AutoGluon."""
     by_processor: bool = False
-    """Whether the time of FLAML and AutoGluon is the processor's and not the clock's."""
+    """Whether the time limit of FLAML and AutoGluon is in processor time, not wall-clock time."""
     task: str = "classification"
     """A name of `tests.benchmarks.task_kinds.KINDS`."""
     family: str = ""
     """Family of the table."""
 
     def rows(self) -> Table:
-        """The table with rows held out."""
+        """The table with its held-out rows."""
         return held_out(TableFile(self.table, self.target, self.family), KINDS[self.task], self.split)
 
 
 Predict = Callable[[], Floats]
-"""Predicts the rows held out: (rows, k) scores."""
+"""Predicts the held-out rows: (rows, k) scores."""
 Fit = Callable[[Job, Table], Predict]
 """Fits the training rows."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """One of those that are compared."""
+    """One contender."""
 
     fit: Fit
     is_timed: bool = False
-    """Whether it takes the time that it is given; others take what they take."""
+    """Whether it uses the given time; others take as long as they need."""
     is_ours: bool = False
-    """Whether it rests on the default learner, whose model is trained before its time begins."""
+    """Whether it uses the default learner, whose model is trained before its time starts."""
     imports: tuple[str, ...] = ()
-    """Modules that are imported before its time begins."""
+    """Modules imported before its time starts."""
     least_seconds: float = 0.0
-    """Time from which on it takes part."""
+    """Least time for it to take part."""
 
 
 # ---- ours ----------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def estimated(job: Job, table: Table) -> Predict:
 
 
 def first_of(learner: str) -> Fit:
-    """The first recommendation of a learner alone."""
+    """The first recommendation of a learner, without a search."""
     return lambda job, table: partial(table.scores, table.fitted(recommended_to(job, table, learner)[0]))
 
 
@@ -149,7 +149,7 @@ def recommended_to(job: Job, table: Table, learner: str = DEFAULT_LEARNER) -> li
 
 
 def default_of(name: str) -> Fit:
-    """The default of a library."""
+    """The default configuration of a library."""
 
     def fit(job: Job, table: Table) -> Predict:  # noqa: ARG001
         flow = flow_for(name, table.kind.task_type)
@@ -164,7 +164,7 @@ def flaml(job: Job, table: Table) -> Predict:
     rows = typed_frame(table.dataset)
     if job.by_processor:
         began = time.time()
-        time.time = lambda: began + time.process_time()  # by which FLAML ends
+        time.time = lambda: began + time.process_time()  # FLAML's clock for its time limit
     automl = AutoML()
     automl.fit(
         X_train=rows.iloc[table.train].reset_index(drop=True),
@@ -216,7 +216,7 @@ def smac(job: Job, table: Table) -> Predict:
     optimizer = new_peer("smac", space, [], job.split, trials=10_000)
     splits = Splits(part, Resampling(FOLDS), job.split).of()
     best, chosen, took = -np.inf, None, 0.0
-    # A fit on all rows takes about half of what the best one's three folds took.
+    # A fit on all rows takes about half as long as the three folds of the best trial.
     while (left := end - time.monotonic() - took / 2) > 1 and (asked := optimizer.ask()):
         configuration = candidates.configuration_of(asked[0])
         limits = Limits(min(TRIAL_SECONDS, left), TRIAL_MEMORY)
@@ -233,7 +233,7 @@ def smac(job: Job, table: Table) -> Predict:
 
 @dataclass(frozen=True)
 class Predicted:
-    """Predictions of a fit in another process, with the seconds that it took there."""
+    """Predictions of a fit in another process, with its seconds there."""
 
     scores: Floats
     seconds: float
@@ -244,7 +244,7 @@ class Predicted:
 
 
 def contenders_of(kind: TaskKind) -> Mapping[str, Contender]:
-    """Name -> contender; the others are compared to the first."""
+    """Contenders by name; all others are compared with the first."""
     boosters = ("catboost", "lightgbm", "xgboost")
     return {
         "tune": Contender(tuned, True, True, ("recommend.bo.tuning.artifacts",)),
@@ -265,7 +265,7 @@ def contenders_of(kind: TaskKind) -> Mapping[str, Contender]:
 
 
 def done(job: Job) -> dict[str, Any]:
-    """Measures on the rows held out, and the seconds of the fit."""
+    """Measures on the held-out rows, and the seconds of the fit."""
     os.sched_setaffinity(0, {job.processor})
     end_with_parent()
     warnings.simplefilter("ignore")
@@ -275,7 +275,7 @@ def done(job: Job) -> dict[str, Any]:
         __import__(module)
     with leave_out_family(table.dataset, job.family, Warehouse.open(STARTER)):
         if contender.is_ours:
-            recommended_to(job, table)  # so that the model without the family is trained
+            recommended_to(job, table)  # trains the model without the family
         began, used = time.monotonic(), processor_seconds()
         predict = contender.fit(job, table)
         took, used = time.monotonic() - began, processor_seconds() - used
@@ -285,13 +285,13 @@ def done(job: Job) -> dict[str, Any]:
 
 
 def judged(table: Table, scores: Floats) -> dict[str, float]:
-    """The measures that contenders are judged by."""
+    """The reported measures of a contender."""
     measures = table.measured(scores)
     return {measure: measures[measure] for measure in table.kind.judged}
 
 
 def without_model(job: Job) -> dict[str, float]:
-    """The same of a contender without a model; NaN where the table can't be used."""
+    """The measures of a contender without a model; NaN if the table can't be used."""
     try:
         table = job.rows()
     except BadInput:
@@ -300,7 +300,7 @@ def without_model(job: Job) -> dict[str, float]:
 
 
 def processor_seconds() -> float:
-    """Seconds of this process and of those of its children that have ended."""
+    """Seconds of this process and of its finished children."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 

@@ -1,19 +1,19 @@
-"""Long commands told to end at any moment: whether each says what it knows, and leaves nothing behind.
+"""Long commands interrupted at any moment: whether each reports its results, and leaves nothing behind.
 
     python -m tests.benchmarks.endings FOLDER [--moments 15] [--jobs NAME,NAME] [--signals SIGHUP] [--seed 0]
 
 Each job of `kills`, `recommend --verify` and a script that fits an estimator run once undisturbed. Then they
-are begun again and again, each in a group of its own, and told to end by SIGINT, SIGTERM or SIGHUP: the
-process alone, its group, and its group three times in a row. Every other time that is at a random moment of
-their lives, else when a random number of their trials have ended. Before a process handles signals, Python
-itself is being started, so moments begin there. Counted are, over all moments of a job and a signal,
+are started again and again, each in its own process group, and interrupted by SIGINT, SIGTERM or SIGHUP: the
+process alone, its group, and its group three times in a row. This happens alternately at a random moment, and
+after a random number of finished trials. Moments begin when a process handles signals, after the start of
+Python. For each job and signal, it counts over all moments
 
-    tries      that came before the job had ended
-    lost       neither a result nor `error: interrupted`, or no table although trials have ended
-    code       exit codes other than 130, and 0 of a job that was done
-    noise      tracebacks and warnings in what it printed
-    false      failures that it recorded, of runs that succeed where they are left alone
-    left       processes that outlived it by a minute
+    tries      signals before the job had ended
+    lost       neither a result nor `error: interrupted`, or no table although trials have finished
+    code       exit codes other than 130, or 0 for a finished job
+    noise      tracebacks and warnings in the output
+    false      recorded failures of runs that succeed undisturbed
+    left       processes still running a minute later
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from warehouse.support.journal import Journal
 from warehouse.support.signals import INTERRUPTED
 
 BAD = ("lost", "code", "noise", "false", "left")
-"""What is counted, and should be zero."""
+"""Counts that should be zero."""
 TARGETS = {"process": (os.kill, 1), "group": (os.killpg, 1), "group x3": (os.killpg, 3)}
-"""What gets a signal -> how it is sent, and how often."""
+"""How a signal is sent, and how often, by its target."""
 SCRIPT = """
 from sklearn.datasets import make_classification
 from recommend import HeadstartClassifier
@@ -60,30 +60,30 @@ VERIFY = ("recommend", "mine/numbers150.csv", "--verify", "8s", "--flow", "decis
 FIT = Job("fit", begin_with_runs, ("python", "-c", SCRIPT))
 LONG = (*JOBS, Job("recommend --verify", begin_with_runs, VERIFY), FIT)
 TABLES = {"tune": r"^\d+ trials? \(", "recommend --verify": r"^ *1  "}
-"""Name of a job -> how a line of its table begins."""
+"""Start of a line of the table printed by a job."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """How a job is told to end."""
+    """How a job is interrupted."""
 
     number: signal.Signals
     target: str
     finished: int
-    """Number of trials that have ended by then."""
+    """Number of trials that must have finished."""
     seconds: float
-    """Seconds since they have, and the job handles signals."""
+    """Seconds to wait after that, once the job handles signals."""
 
 
 def handles(process: subprocess.Popen[str], number: int) -> bool:
-    """Whether the process handles the signal, by Linux's procfs; one that has ended does."""
+    """Whether the process handles the signal, or has ended, according to Linux's procfs."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.M)
     return caught is None or bool(int(caught[1], 16) >> (number - 1) & 1)
 
 
 def failures(folder: Path) -> int:
-    """Number of runs and trials that were recorded as crashed or out of memory."""
+    """Number of runs and trials recorded as crashed or out of memory."""
     records = [record for path in folder.rglob("*.jsonl") for record in Journal(path).records()]
     failed = sum(record.get("outcome") in ("crash", "memout") for record in records)
     known = "SELECT count(*) AS n FROM runs WHERE outcome IN ('crash', 'memout')"
@@ -91,7 +91,7 @@ def failures(folder: Path) -> int:
 
 
 def ended(job: Job, command: list[str], folder: Path, request: Request) -> Counter[str]:
-    """Begin a job, tell it to end, and look at what it printed and left; empty where it had ended before."""
+    """Start a job, interrupt it, and check its output and what it left; empty if it had already ended."""
     process = start(command, folder)
     while process.poll() is None and not (job is FIT or handles(process, request.number)):
         time.sleep(0.002)
@@ -119,7 +119,7 @@ def _found(
     has_table = table is not None and re.search(table, printed, re.M) is not None
     finished = job.kept(folder)
     found = Counter(tries=1)
-    # A script of the user's ends as Python ends it.
+    # A user's script ends as Python does.
     codes = (-request.number, 0) if job is FIT else (INTERRUPTED,) if says_so else (INTERRUPTED, 0)
     found["code"] += code not in codes
     found["lost"] += job is not FIT and code == INTERRUPTED and not (says_so or has_table)
@@ -137,7 +137,7 @@ def _found(
 def end_often(
     job: Job, numbers: list[signal.Signals], moments: int, folder: Path, seed: int, server: str
 ) -> dict[signal.Signals, Counter[str]]:
-    """End a job at so many moments by each signal and target, each time on a copy of what it begins with."""
+    """Interrupt a job at random moments, by each signal and target, each on a copy of its initial folder."""
     command = [part.replace("SERVER", server) for part in invoked(job.command)]
     begun = folder / "begun"
     begun.mkdir(parents=True)

@@ -1,32 +1,30 @@
-"""Ours and others on tables left out, with equal time and one processor each.
+"""Ours and other contenders on held-out tables, with equal time and one processor each.
 
     pip install flaml==2.7.0
     python -m tests.benchmarks.equal_time FOLDER --seconds 10,60,600 [--task regression] [--jobs N]
         [--autogluon PYTHON]
 
-FOLDER holds tables, and an index.csv with their names and targets. Of those whose family is in the half that
-figures are reported on, N are taken, evenly by size; a table that neither the warehouse nor the index's
-column `family` knows is a family of its own. A third of each table is held out, several times. Each contender
-(`tests.benchmarks.contenders`) fits the other rows in a process of its own, on one processor that no other
-job uses. All are told one measure to be good at, and judged by three. A contender that comes to no model
-counts as predicting the classes' shares, or the mean.
-AutoGluon takes part where `--autogluon` names the Python of an environment that has it, and SMAC from
-`SMAC_SECONDS` on.
+FOLDER holds tables, and an index.csv with their names and targets. Of the tables with families in the
+reporting half, N are used, evenly spaced by size; a table unknown to the warehouse and to the index's column
+`family` is its own family. A third of each table is held out, several times. Each contender
+(`tests.benchmarks.contenders`) fits the other rows in its own process, on a processor that no other job uses.
+All optimize one measure, and are compared by three. A contender without a model counts as predicting the
+class shares, or the mean. AutoGluon takes part if `--autogluon` names the Python of an environment with it,
+and SMAC from `SMAC_SECONDS` on.
 
-Finished fits are kept in the results file: the same command goes on where it was killed, and `--report`
-prints what is there. Tables are taken in an order drawn at random, so that what is there is a fair sample.
-Where others use the machine, `--by-processor` gives FLAML and AutoGluon their time in seconds of the
-processor, so that they lose none; ours always go by the clock.
+Finished fits are stored in the results file: the same command resumes after being killed, and `--report`
+prints the results so far. Tables are in random order, so that these are a fair sample. If others use the
+machine, `--by-processor` gives FLAML and AutoGluon their time as processor time, so that they lose none; ours
+always use wall-clock time.
 
 Notation
-    mean       over the tables of the mean of a table's splits
-    mean rank  among the contenders, on the tables that all of them finished, 1 = best; equal values share one
-    won        tables on which the first contender named was better - on which it was worse, and the share of
-               the former in both
+    mean       over the tables of the mean over a table's splits
+    mean rank  among the contenders, on the tables that all of them finished, 1 = best; ties get the mean rank
+    won        tables on which the first contender was better - on which it was worse, and its share of both
     p          Wilcoxon's signed-rank test of the same means, two-sided, Holm over the rows of all measures
-    time       of the fit over the time asked: smallest, median, largest
-    busy       seconds of the processor over those of the clock, median: below 1 others had the processor, too
-               (trials of ours, which are processes of a server, are not counted)
+    time       of the fit over the given time: smallest, median, largest
+    busy       processor time over wall-clock time, median: below 1 if others used the processor, too (without
+               our trials, which are processes of a server)
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ from warehouse.support.journal import Journal
 from warehouse.vocabulary.measures import canonical_measure
 
 PATIENCE = 1800.0
-"""Seconds that a contender gets beyond four times what it was asked for."""
+"""Seconds that a contender gets beyond four times the given time."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -120,7 +118,7 @@ def all_jobs(
     kind: TaskKind,
     told: str,
 ) -> Iterator[Job]:
-    """The jobs, all contenders of a split before those of the next one."""
+    """The jobs; all contenders of a split come before those of the next one."""
     for time, split, file, (name, contender) in product(seconds, splits, files, contenders.items()):
         if time >= contender.least_seconds and (contender.is_timed or time == seconds[0]):
             given = time if contender.is_timed else 0.0
@@ -132,7 +130,7 @@ def key_of(job: dict[str, Any]) -> tuple[str, str, int, float]:
 
 
 def run_all(jobs: Sequence[Job], at_once: int) -> Iterator[dict[str, Any]]:
-    """A record of each job, each run on a processor that no other one is on."""
+    """A record of each job; each job runs on a processor of its own."""
     processors: SimpleQueue[int] = SimpleQueue()
     for processor in sorted(os.sched_getaffinity(0), reverse=True)[:at_once]:
         processors.put(processor)
@@ -150,7 +148,7 @@ def run_all(jobs: Sequence[Job], at_once: int) -> Iterator[dict[str, Any]]:
 
 
 def record_of(job: Job) -> dict[str, Any]:
-    """What came of a job: its measures and times, or why it failed."""
+    """The result of a job: its measures and times, or why it failed."""
     known = {**asdict(job), "table": Path(job.table).stem}
     command = [sys.executable, "-m", "tests.benchmarks.contenders", json.dumps(asdict(job))]
     limit = 4 * job.seconds + PATIENCE
@@ -194,7 +192,7 @@ def report(
     kind: TaskKind,
     seconds: float,
 ) -> None:
-    """Print how the contenders compare, of those with so much time and those without any."""
+    """Print a comparison of the contenders with this time and those without a time limit."""
     own = pd.DataFrame([record for record in records if record["seconds"] in (0.0, seconds)])
     if own.empty:
         return
@@ -232,7 +230,7 @@ def compared(measure: str, scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def times(records: pd.DataFrame, contenders: Mapping[str, Contender], seconds: float) -> pd.DataFrame:
-    """What contenders took of the time that was asked of them."""
+    """Time of the contenders, relative to the given time."""
     rows = []
     for name, contender in contenders.items():
         own = records[records["contender"] == name]

@@ -1,4 +1,4 @@
-"""What the first choices of learners are worth, beside the defaults that people begin with anyway.
+"""Quality of learners' first choices, compared with the usual defaults.
 
     python -m tests.benchmarks.first_choices [--task regression] [--measure NAME] [--learner NAME ...]
         [--half NAME] [--least-rows N]
@@ -9,11 +9,11 @@ default is the same on every dataset. Prints tables in Markdown.
 Notation
     tau         Kendall's tau-b between expected and true order
     regret k    (best - best of the first k) / (best - worst) of a dataset's runs, from 0 to 1, with half the
-                width of the mean's 95 % interval; datasets on which a default failed don't count for it
-    full size   the same where choices and regrets are among the runs on the most rows of each dataset: those
-                that were best on fewer, and the defaults
-    p           of the first choice against the first row's: Wilcoxon's signed-rank test, Holm
-    p of 3      the same of the best of three at full size
+                width of the mean's 95 % interval; a default is not charged for datasets on which it failed
+    full size   the same, with choices and regrets among the runs with the largest training size of each
+                dataset: the best ones on fewer rows, and the defaults
+    p           Wilcoxon's signed-rank test of the first choice against that of the first row, Holm
+    p of 3      the same for the best of three at full size
     better      datasets on which the first choice is better than a default, worse, and as good (or the
                 default itself)
 """
@@ -55,7 +55,7 @@ DEFAULTS = (
     "logistic_regression",
     "ridge",
 )
-"""Flows whose defaults people begin with, as users name them; those of the task type are compared with."""
+"""Flows whose defaults are the usual ones, by users' names; those of the task type are compared."""
 
 AT_MOST_ROWS = """
 WITH valued AS (
@@ -69,7 +69,7 @@ GROUP BY dataset, setup
 """
 
 Choices = Mapping[str, Sequence[str]]
-"""Dataset -> setups to try, in order."""
+"""Setups to try, in order, by dataset."""
 
 
 def main() -> None:
@@ -118,13 +118,13 @@ def main() -> None:
 
 
 def wins(regret: pd.Series, choices: Choices, others: Choices) -> str:
-    """On how many datasets the first choice is better than another one, worse, and neither."""
+    """Number of datasets on which the first choice is better than another one, worse, and equal."""
     apart = (best_of(regret, others, 1) - best_of(regret, choices, 1)).dropna()
     return f"{(apart > 0).sum()}, {(apart < 0).sum()}, {(apart == 0).sum()}"
 
 
 def with_rows(metafeatures: pd.DataFrame, least: int) -> frozenset[str]:
-    """The datasets of `least` rows and more."""
+    """The datasets with at least `least` rows."""
     rows = metafeatures["NumberOfInstances"]
     return frozenset(rows.index[rows >= least])
 
@@ -138,7 +138,7 @@ def judged(
     datasets: Collection[str],
     settings: Mapping[str, Any] | None = None,
 ) -> tuple[pd.Series, Choices, Choices]:
-    """Tau, and first choices on each of `datasets`: among all of its runs, and among those of `most`."""
+    """Tau, and first choices on each of `datasets`: among all its runs, and among those in `most`."""
     taus, choices, at_full_size = {}, {}, {}
     of_dataset = most.reset_index().groupby("dataset")["setup"]
     for tested, model in left_out(learner, runs, metafeatures, half=half, settings=settings):
@@ -153,7 +153,7 @@ def judged(
 
 
 def parser_of(description: str | None, learners: Collection[str]) -> argparse.ArgumentParser:
-    """A command line that names a warehouse, a task type with a measure, and learners with their half."""
+    """A command line with options for a warehouse, a task type and measure, and learners and their half."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--warehouse", default=STARTER)
     parser.add_argument("--task", choices=KINDS, default="classification")
@@ -164,14 +164,14 @@ def parser_of(description: str | None, learners: Collection[str]) -> argparse.Ar
 
 
 def runs_of(warehouse: Warehouse, options: argparse.Namespace) -> RunTable:
-    """The runs of the task type, with the measure that is learned in place of the one that was asked for."""
+    """The runs of the task type, with the learned measure for the requested one."""
     task_type = KINDS[options.task].task_type
     measure = task_type.learned_measure(options.measure or task_type.default_measure)
     return warehouse.run_table(None, measure, task_type=task_type)
 
 
 def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
-    """Regret by dataset and setup; the mean where a setup has several runs."""
+    """Regret by dataset and setup; several runs of a setup are averaged."""
     values = runs.assign(value=learned_form(oriented(runs["value"].to_numpy(), measure), measure))
     means = values.groupby(["dataset", "setup"])["value"].mean().to_frame()
     return regrets(means)
@@ -180,7 +180,7 @@ def regrets_of(runs: pd.DataFrame, measure: str) -> pd.Series:
 def defaults(
     runs: RunTable, task_type: TaskType, half: Half | None, datasets: Collection[str]
 ) -> dict[str, Choices]:
-    """The default of each flow, as the only choice on each of `datasets` on which it ran successfully."""
+    """The default of each flow, as the only choice on each of `datasets` where it ran successfully."""
     of_half = runs.runs[[half in (None, half_of(family)) for family in runs.runs["family"]]]
     of_half = of_half[of_half["dataset"].isin(datasets)]
     titles = {get_flow(name).title for name in DEFAULTS}
@@ -202,7 +202,7 @@ def most_choices(choices: Choices) -> int:
 
 
 def best_of(regret: pd.Series, choices: Choices, top: int) -> pd.Series:
-    """The regret of the best of each dataset's first choices."""
+    """The regret of the best of the first choices, by dataset."""
     known = regret.to_dict()
     return pd.Series(
         {
@@ -218,7 +218,7 @@ def worth(regret: pd.Series, choices: Choices, top: int) -> str:
 
 
 def significance(figure: Mapping[str, pd.Series]) -> pd.Series:
-    """Corrected p of every row against the first one, from a figure by dataset; empty for the first."""
+    """Holm-corrected p of every row against the first, from a figure by dataset; empty for the first."""
     first, *others = figure
     differences = ((figure[first] - figure[name]).dropna() for name in others)
     p = [wilcoxon(difference).pvalue for difference in differences]

@@ -1,18 +1,18 @@
-"""How well the seconds of a fit are predicted on datasets that were not learned from.
+"""Accuracy of predicted fit times on held-out datasets.
 
     python -m tests.benchmarks.fit_times [--task regression] [--warehouse DIR] [--half reporting]
 
 The families of datasets are dealt into folds, and each fold's fits are predicted from the runs on the others.
 Prints tables in Markdown: the share of fits that took between half and twice as long as predicted, and the
-share of fits that were stopped by a time limit and predicted to take at least half of what they had taken.
+share of fits stopped by a time limit whose predicted time is at least half of that limit.
 
 Notation
     ours            `metalearners.fit_times`
     fewest          the same, learned from fits on the fewest rows of each dataset
     ended           the same, learned from fits that no time limit stopped
     thesis          LightGBM on hyperparameters and sizes (van Hoof's thesis, section 5.2 and Table 5.1)
-    new             of configurations that were not learned from either
-    from 1 s        of the fits that took a second or longer
+    new             for held-out configurations, too
+    from 1 s        fits that took a second or longer
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TREES, LEAVES, RATE = 100, 4, 0.15  # thesis, section 5.2 (Figure 5.2)
 SIZES = ("NumberOfFeatures", "NumberOfClasses", "NumberOfSymbolicFeatures")
 
 Learn = Callable[[Flags, Flags], Floats]
-"""(m,) runs to learn from and (m,) runs to predict -> seconds of the latter."""
+"""Training runs, (m,), and runs to predict, (m,) -> seconds of the latter."""
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def left_out(learn: Learn, family: np.ndarray, setup: np.ndarray) -> Floats:
     """(m,) seconds of each fit, predicted from fits in other folds of families.
 
     Args:
-        setup: (m,) fold of each run's configuration, which is left out, too; all equal: none is.
+        setup: (m,) fold of each run's configuration, which is held out, too; all equal: none is.
     """
     seconds = np.full(len(family), np.nan)
     several = len(np.unique(setup)) > 1
@@ -109,7 +109,7 @@ def left_out(learn: Learn, family: np.ndarray, setup: np.ndarray) -> Floats:
 
 
 def ours(fits: TimedFits, metafeatures: pd.DataFrame, known: Flags, new: Flags) -> Floats:
-    """Seconds as Headstart predicts them; see `Learn`."""
+    """Seconds predicted by Headstart; see `Learn`."""
     times = learn_fit_times(replace(fits, runs=fits.runs[known]), metafeatures)
     asked = fits.runs[new].reset_index(drop=True)
     seconds = np.full(len(asked), np.nan)
@@ -120,7 +120,7 @@ def ours(fits: TimedFits, metafeatures: pd.DataFrame, known: Flags, new: Flags) 
 
 
 def thesis(fits: TimedFits, metafeatures: pd.DataFrame) -> Learn:
-    """Seconds as the thesis predicts them."""
+    """Predictions of seconds by the thesis's method."""
     described = metafeatures.reindex(fits.runs["dataset"])
     table = fits.configurations.hyperparameters
     configuration = fits.configurations.setups.get_indexer(pd.Index(fits.runs["setup"]))

@@ -1,4 +1,4 @@
-"""Learners judged on families of datasets that they have not learned from, in a few folds."""
+"""Models of learners for held-out families of datasets, in a few folds."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def left_out(
     half: Half | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[pd.Index, Model]]:
-    """Datasets that are left out together, and a model of the others.
+    """Datasets held out together, and a model of the others.
 
     Args:
-        change: what to make of the runs that are learned from in a fold.
+        change: function applied to the training runs of a fold.
         half: None = both.
         settings: of the learner; None = its defaults.
     """
     families, fold_of = families_of(runs), folds_of(runs, FOLDS)
-    with one_thread():  # many small products, for which threads wait for each other
+    with one_thread():  # many small products, where threads would wait for each other
         for fold in range(FOLDS):
             tested = fold_of.index[(fold_of == fold).to_numpy()]
             known = change(without_datasets(runs, tested), fold)

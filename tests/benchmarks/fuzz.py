@@ -1,10 +1,10 @@
-"""Fuzzing of what is read from outside, led by coverage: inputs that raise anything but our own errors.
+"""Coverage-guided fuzzing of what is read from outside, for inputs that raise anything but our own errors.
 
 Usage: python -m tests.benchmarks.fuzz TARGET [--seconds 600] [--findings DIR]
 
-Atheris (`pip install atheris`) mutates the inputs of `tests/fuzzing.py` and keeps what reaches new code. Each
-kind of exception is reported once, with the line of ours that it came from, and its input is kept in the
-directory of findings.
+Atheris (`pip install atheris`) mutates the inputs of `tests/fuzzing.py` and keeps those that reach new code.
+Each kind of exception is reported once, with the line of our code that raised it, and its input is stored in
+the directory of findings.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _OUR_PACKAGES = ("ingest", "recommend", "metalearners", "warehouse")
 
 
 def main() -> None:
-    """Fuzz one target; the process ends when its time is over."""
+    """Fuzz one target; the process ends when its time is up."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("--seconds", type=int, default=600)
@@ -64,7 +64,7 @@ def _escaped(word: bytes) -> str:
 
 
 def _place(error: Exception) -> str:
-    """Kind of the error and the last line of ours that it came through."""
+    """Kind of the error and the last line of our code in its traceback."""
     ours = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

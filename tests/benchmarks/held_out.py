@@ -1,4 +1,4 @@
-"""Real tables with rows held out: which there are, what is recommended for them, and measures of predictions.
+"""Real tables with held-out rows: their selection, recommendations for them, and measures of predictions.
 
 Notation: n rows; k columns of a prediction's scores (classes, or 1 for a number).
 """
@@ -37,7 +37,7 @@ from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
 
 HELD_OUT = 3
-"""One row in so many is held out."""
+"""One in this many rows is held out."""
 TOP = 3
 
 _FAMILIES = "SELECT name, coalesce(family, dataset) AS family FROM datasets"
@@ -51,11 +51,11 @@ class TableFile:
     path: str
     target: str | None
     family: str
-    """Name of the tables that are near copies or from one source; its own where nobody knows of others."""
+    """Family of the table: near copies and tables from one source; its own name if no others are known."""
     is_known_family: bool = False
     """Whether the warehouse has datasets of the family."""
     rows: int = 0
-    """Rows by the index; 0 = unknown."""
+    """Rows according to the index; 0 = unknown."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class TableFile:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A dataset with rows to learn from and rows held out."""
+    """A dataset with training rows and held-out rows."""
 
     dataset: Dataset
     train: Positions
@@ -81,7 +81,7 @@ class Table:
 
     @cached_property
     def outcomes(self) -> np.ndarray:
-        """(n,) of all rows: class codes, or numbers."""
+        """(n,) class codes or numbers of all rows."""
         return self.scorer.outcomes(self.dataset.target)
 
     @property
@@ -90,10 +90,10 @@ class Table:
         return self.dataset.take(self.train)
 
     def scores(self, model: Any, features: pd.DataFrame | None = None) -> Floats:
-        """(rows held out, k) scores by a model that was fitted to outcomes of the training rows.
+        """(held-out rows, k) scores by a model fitted to the outcomes of the training rows.
 
         Args:
-            features: (n, ...) those that the model takes; None = the dataset's.
+            features: (n, ...) the model's features; None = the dataset's.
         """
         rows = (self.dataset.features if features is None else features).iloc[self.test]
         found = self.scorer.predict(model, rows, self.outcomes, self.train).averageable
@@ -102,20 +102,20 @@ class Table:
         return found
 
     def of_columns(self, scores: Floats, columns: Any) -> Floats:
-        """(rows, k) scores from those of some columns; classes without a training row have 0."""
+        """(rows, k) scores from those of some columns; classes without a training row get 0."""
         found = np.zeros((len(scores), max(self.dataset.n_classes, 1)))
         found[:, np.asarray(columns, dtype=np.intp)] = scores
         return found
 
     def measured(self, scores: Floats) -> dict[str, float]:
-        """Measures of (rows held out, k) scores."""
+        """Measures of (held-out rows, k) scores."""
         found = self.scorer.average([scores], [1.0])
-        # Relative errors compare with the mean of the training rows; measures of classes ask for none.
+        # Relative errors are relative to the training rows' mean; measures of classes do not use it.
         found = replace(found, prior=float(self.outcomes[self.train].mean()))
         return self.scorer.measures([found], [self.outcomes[self.test]])
 
     def without_model(self) -> Floats:
-        """(rows held out, k) scores of a contender without a model: shares of the classes, or the mean."""
+        """(held-out rows, k) scores of a contender without a model: class shares, or the mean."""
         model = self.kind.without_model()
         return self.scores(model.fit(self.dataset.features.iloc[self.train], self.outcomes[self.train]))
 
@@ -132,16 +132,16 @@ class Table:
 
 
 def tables_in(folder: Path, warehouse: Warehouse) -> list[TableFile]:
-    """The tables of a folder with an index.csv, the smallest first.
+    """The tables of a folder with an index.csv, smallest first.
 
-    A family is the one in the warehouse, else that of the index, else the table's name.
+    A table's family is that in the warehouse, else that in the index, else its own name.
     """
     known = warehouse.sql(_FAMILIES).set_index("name")["family"].to_dict()
     index = pd.read_csv(folder / "index.csv", index_col="name")
     in_index = index["family"].dropna().to_dict() if "family" in index else {}
     rows = index["rows"].to_dict() if "rows" in index else {}
     found = []
-    for file in find_datasets(folder):  # the smallest files first
+    for file in find_datasets(folder):  # smallest files first
         name = Path(file.path).stem
         family = str(known.get(name, in_index.get(name, name)))
         found.append(
@@ -151,12 +151,12 @@ def tables_in(folder: Path, warehouse: Warehouse) -> list[TableFile]:
 
 
 def chosen_tables(files: Sequence[TableFile], n: int | None, half: Half | None = None) -> list[TableFile]:
-    """At most `n` of the tables, evenly by their order; in an order drawn at random.
+    """At most `n` of the tables, evenly spaced by their order, in random order.
 
     Args:
         n: None = all.
-        half: take tables of families in this half; None = both. Families that the warehouse does not have
-            count as `reporting`, since nothing was chosen by them.
+        half: only families in this half; None = both. Families that are not in the warehouse count as
+            `reporting`, since no choices were based on them.
     """
     usable = [
         file
@@ -181,8 +181,8 @@ def held_out(
     """A table with one row in `every` held out.
 
     Args:
-        most_train: learn from so many of the other rows; None = all.
-        most_test: hold out at most so many; None = all of them.
+        most_train: most training rows, sampled from the others; None = all.
+        most_test: most held-out rows; None = all.
 
     Raises:
         BadInput: the table can't be used for a task of this kind.
@@ -204,10 +204,10 @@ def held_out(
 
 @contextmanager
 def leave_out_family(dataset: Dataset, family: str, warehouse: Warehouse) -> Iterator[None]:
-    """A context in which nothing learns from runs on the dataset, its near copies and its family."""
+    """Within the block, nothing learns from runs on the dataset, its near copies and its family."""
     of_family = warehouse.arrow(_OF_FAMILY, {"family": family})["dataset"].to_pylist()
     left_out = [*describe_task(dataset, warehouse=warehouse).left_out, *of_family]
-    # A part of the rows is recognized as a near copy of the table, but not always.
+    # A part of the rows is usually, but not always, recognized as a near copy of the table.
     with patch.object(ranking_task, "near_copies_in", lambda warehouse, part: left_out):  # noqa: ARG005
         yield
 
@@ -224,7 +224,7 @@ def ranked(
 
 
 def typed_frame(dataset: Dataset) -> pd.DataFrame:
-    """The columns that are learned from, with pandas types that tell what they are, named x0, x1, ..."""
+    """The columns to learn from, as pandas types by role, named x0, x1, ..."""
     columns = []
     for name, role in dataset.roles.items():
         column = dataset.features[name]

@@ -1,15 +1,16 @@
-"""What matters: the figures of the notebook `feature_importance`, for every flow of the bundled starter.
+"""Importance of hyperparameters and meta-features, for every flow of the starter and for published runs.
 
     python -m tests.benchmarks.hyperparameter_importance [--flow NAME ...]
     python -m tests.benchmarks.hyperparameter_importance --warehouse runs/ --flow 6969 --flow 6970 \\
         --svm-grid ../shared/data/svm-grid/svm_grid.csv.gz \\
         --output notebooks/results/importance_published.json
 
-Of each flow: importances of the inputs of LightGBM's meta-learner (`metalearners.evaluation.importance`, on
-the meta-features of van Hoof's thesis), and a functional analysis of variance on each dataset
-(`metalearners.evaluation.functional_anova`), by what the default meta-learner predicts after the dataset's
-own runs. The second command is for hundreds of runs a dataset, which tell hyperparameters apart that a pool
-of eight configurations can't: OpenML's random forests and AdaBoost, and a grid of support vector machines.
+The figures of the notebook `feature_importance`. For each flow: importances of the inputs of LightGBM's
+meta-learner (`metalearners.evaluation.importance`, on the meta-features of van Hoof's thesis), and a
+functional analysis of variance on each dataset (`metalearners.evaluation.functional_anova`), with the default
+meta-learner's predictions after the dataset's own runs. The second command is for hundreds of runs per
+dataset, which separate hyperparameters that a pool of eight configurations can't: OpenML's random forests and
+AdaBoost, and a grid of support vector machines.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ from warehouse.vocabulary.table import ALGORITHM, split_name
 MEASURE = "predictive_accuracy"
 DRAWN = 128
 DATASETS = 40
-"""Datasets of a flow that are looked at, evenly among those with most runs of it."""
+"""Most datasets per flow, spread over those with most of its runs."""
 TRAITS = 10
-"""Meta-features of each flow that are kept."""
+"""Reported meta-features per flow."""
 TREES = 200
 
 
 def anova(
     runs: RunTable, metafeatures: pd.DataFrame, model: Model, flow: SearchedFlow
 ) -> list[dict[str, Any]]:
-    """Of each hyperparameter: its share on every dataset, and quartiles of its marginal over the datasets."""
+    """Each hyperparameter's share on every dataset, and quartiles of its marginal over the datasets."""
     space = Space([flow], joint=runs.configurations.joint)
     Z = space.sample(DRAWN, np.random.default_rng(0))
     design = Design.around(Z, space.categories)
@@ -98,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def inputs(runs: RunTable, metafeatures: pd.DataFrame) -> list[dict[str, Any]]:
-    """Importance of all hyperparameters and the foremost meta-features."""
+    """Importance of all hyperparameters and the most important meta-features."""
     table = importances(runs, metafeatures, trees=TREES).rename_axis("name").reset_index()
     is_trait = table["kind"] == "meta-feature"
     traits = table[is_trait]
@@ -108,7 +109,7 @@ def inputs(runs: RunTable, metafeatures: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def of_starter(flows: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What matters in flows of the bundled starter."""
+    """Importances in flows of the bundled starter."""
     warehouse = Warehouse.open(STARTER)
     metafeatures = warehouse.metafeatures()
     everything = warehouse.run_table(None, MEASURE)
@@ -124,7 +125,7 @@ def of_starter(flows: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def of_others(warehouse: Warehouse, flows: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What matters in flows of another warehouse, by a model of each."""
+    """Importances in flows of another warehouse, with a separate model for each."""
     metafeatures = warehouse.metafeatures()
     for key in flows:
         runs = warehouse.run_table(key, MEASURE)
@@ -133,7 +134,7 @@ def of_others(warehouse: Warehouse, flows: list[str]) -> Iterator[tuple[str, dic
 
 
 def of_grid(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What matters in the grid of support vector machines; each kernel has its own hyperparameters."""
+    """Importances in the grid of support vector machines; each kernel has its own hyperparameters."""
     grid = pd.read_csv(path)
     kernels = grid[["c1", "c2", "c3"]].to_numpy().argmax(axis=1)
     kernel = pd.Series(np.array(KERNELS)[kernels], index=grid.index)

@@ -1,13 +1,13 @@
-"""How long `tune` takes to choose the next configuration where the algorithm is chosen, too.
+"""Time in which `tune` chooses the next configuration when it also chooses the algorithm.
 
     OMP_NUM_THREADS=1 python -m tests.benchmarks.joint_ask [--asks 30] [--preprocessing]
 
-The search is the one that `tune` makes by default for the table of `recommend/examples`: all installed flows,
-the starter's runs, `blend` by expected improvement per second. Nothing is fitted: a trial's value is a bowl
-around the middle of the space, and noise. Printed are medians of the processor's time of an ask, after the
-first ten, and of its parts: making tables of configurations, encoding them for surrogate and running times
-(the tables included), and the rest. The last line is a checksum of all configurations that were chosen: two
-versions that print the same choose the same.
+The search is the default of `tune` for the table of `recommend/examples`: all installed flows, the starter's
+runs, `blend` with expected improvement per second. Nothing is fitted: a trial's value is a quadratic around
+the middle of the space, plus noise. Prints medians of the processor time of an ask, after the first ten, and
+of its parts: making tables of configurations, encoding them for surrogate and fit times (including the
+tables), and the rest. The last line is a checksum of all chosen configurations: versions with equal checksums
+choose the same.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from warehouse.store import STARTER, Warehouse
 
 EXAMPLE = "recommend/examples/subscribers.csv"
 FIRST = 10
-"""Asks that are not counted: starts, and those that draw the first candidates."""
+"""Asks that are not counted: starts, and the first ones, which draw candidates."""
 TRIALS = 250
 
 
 class Stopwatch:
-    """Processor seconds that methods took since they were last read."""
+    """Processor seconds spent in methods since the last reading."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def watch(self, owner: type, name: str) -> None:
-        """Count the time of this method."""
+        """Measure the time of this method."""
         method: Callable[..., Any] = getattr(owner, name)
 
         def timed(*arguments: Any, **named: Any) -> Any:
@@ -57,13 +57,13 @@ class Stopwatch:
         setattr(owner, name, timed)
 
     def read(self) -> float:
-        """The seconds, from which counting begins again."""
+        """The seconds so far; resets them."""
         seconds, self.seconds = self.seconds, 0.0
         return seconds
 
 
 def main() -> None:
-    """Run it and print what was measured."""
+    """Run the search and print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--asks", type=int, default=30)
     parser.add_argument("--preprocessing", action="store_true")

@@ -1,19 +1,19 @@
-"""Jobs killed at any moment: whether something is lost, doubled or half done, and whether they go on.
+"""Jobs killed at any moment: whether anything is lost, duplicated or half done, and whether they can resume.
 
     python -m tests.benchmarks.kills FOLDER [--kills 110] [--jobs NAME,NAME] [--seed 0]
 
-Each job runs once undisturbed. Then it is begun again and again on a copy of what it began with, and killed
-(SIGKILL): every other time at a moment of its life, else when it has written a random number of files, most
-of which are those of its commits. What it left is verified (`warehouse verify --deep`) and opened, and the
-same command is given once more. Counted are, over all kills of a job,
+Each job runs once undisturbed. Then it is started again and again on a copy of its initial folder, and killed
+(SIGKILL): alternately at a random time, or after it has written a random number of files, most of them in
+commits. The remains are verified (`warehouse verify --deep`) and opened, and the same command is run again.
+For each job, it counts over all kills
 
-    lost      rows, finished runs and trials that were there after the kill, and were not in the end as they
-              had been; and versions that were reported and not there
-    doubled   rows whose key is there twice
-    false     damage that nobody did, a content that no commit made, and an end that differs from that of the
-              undisturbed job
-    files     that the killed job left, that no version has, and that are there when the command has run again
-    left      processes that outlived the killed one by a minute
+    lost      rows, finished runs and trials that existed after the kill but are missing or different at the
+              end; and reported versions that do not exist
+    doubled   rows with a duplicate key
+    false     damage, contents that no commit made, and final states that differ from that of
+              the undisturbed job
+    files     files left by the killed job that belong to no version and still exist after the second run
+    left      processes still running a minute after the kill
 """
 
 from __future__ import annotations
@@ -53,55 +53,54 @@ from warehouse.support.locks import HOLDER, LOCK
 from warehouse.vocabulary.schema import TABLES
 
 SMALL_COMMITS = 64
-"""After so many, the next commit compacts the tables."""
+"""After this many, the next commit compacts the tables."""
 PATIENCE = 60.0
-"""Seconds in which processes that a killed one had started may end."""
+"""Seconds that child processes of a killed one have to end."""
 NO_TIMES = "WHERE measure NOT LIKE '%time%' AND measure NOT LIKE '%seconds%'"
-"""Times are other whenever something runs."""
-
+"""Times differ from run to run."""
 BAD = ("lost", "doubled", "false", "files", "left")
-"""What is counted, and should be zero."""
+"""Counts that should be zero."""
 
 Rows = frozenset[str]
 
 
 def nothing(_: Path) -> Rows:
-    """Of jobs that finish nothing beside the rows of the warehouse."""
+    """For jobs whose only results are rows of the warehouse."""
     return frozenset()
 
 
 @dataclass(frozen=True)
 class Job:
-    """A command that is killed."""
+    """A command to kill."""
 
     name: str
     prepare: Callable[[Path], None]
-    """Make what it begins with in a new folder, the warehouse in its `warehouse`."""
+    """Makes its initial content in a new folder, with the warehouse in `warehouse`."""
     command: tuple[str, ...]
     """The program and its arguments; it runs in the folder."""
     kept: Callable[[Path], Rows] = nothing
-    """What it has finished beside the rows of the warehouse."""
+    """Its finished results besides rows of the warehouse."""
     written: str = "warehouse"
-    """The warehouse that it writes, in the folder; another one is made by it, and whole or not there."""
+    """Folder of the warehouse that it writes; the job creates it, atomically, if it is not `warehouse`."""
     may_begin_damaged: bool = False
 
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """What a job does that is left alone."""
+    """An undisturbed run of a job."""
 
     seconds: float
     files: int
-    """That it wrote."""
+    """Number of written files."""
     states: tuple[Rows, ...]
-    """Contents of the warehouse that it writes from the begin to the end, one for each commit."""
+    """Contents of the written warehouse from start to end, one per commit."""
 
 
 # ---- what is in a folder ----------------------------------------------------------------------------------
 
 
 def content(warehouse: Warehouse, *, times: bool = False) -> Rows:
-    """All rows but for which commit wrote them; without `times`, what is equal in every run of a job."""
+    """All rows without their commits; without `times`, only what is equal in every run of a job."""
     found = []
     for name in TABLES:
         if name != "ingests":
@@ -112,15 +111,15 @@ def content(warehouse: Warehouse, *, times: bool = False) -> Rows:
 
 
 def content_at(path: Path, *, times: bool = False) -> Rows:
-    """The content of the warehouse at a path; none where there is no warehouse."""
+    """The content of the warehouse at a path; empty if there is no warehouse."""
     return content(Warehouse.open(path), times=times) if path.exists() else frozenset()
 
 
 def useless_files(folder: Path, path: Path) -> int:
-    """Files that no version of the warehouse at the path has, and temporary ones anywhere in the folder.
+    """Files in no version of the warehouse at the path, and temporary ones anywhere in the folder.
 
-    The locks, which are empty, stay, and so do a writer's mark, until the next commit, and what the caches of
-    a user have.
+    Does not count the locks, which are empty, a writer's mark, which stays until the next commit, and the
+    user's caches.
     """
     unlisted = [one.path for one in Warehouse.verify(path).findings if one.kind == "unlisted"]
     hidden = [
@@ -130,7 +129,7 @@ def useless_files(folder: Path, path: Path) -> int:
 
 
 def doubled(warehouse: Warehouse) -> int:
-    """Rows whose key an earlier row has."""
+    """Number of rows with the key of an earlier row."""
     number = 0
     for name, table in TABLES.items():
         keys = ", ".join(f'"{column}"' for column in table.key)
@@ -140,7 +139,7 @@ def doubled(warehouse: Warehouse) -> int:
 
 
 def finished_experiments(folder: Path) -> Rows:
-    """Run and processor time of what stands in the journals, or in the warehouse by now."""
+    """Run and processor time of the experiments in the journals or already in the warehouse."""
     journals = (folder / "warehouse" / "journals").glob("*.jsonl")
     records = [record for path in journals for record in Journal(path).records() if record["result"]]
     waiting = {f"{record['run']} {record['result']['usercpu_time_millis']:.6g}" for record in records}
@@ -151,13 +150,13 @@ def finished_experiments(folder: Path) -> Rows:
 
 
 def finished_trials(folder: Path) -> Rows:
-    """Trials of a search that have ended, with all that came of them."""
+    """Finished trials of a search, with all their results."""
     records = Journal(folder / "history" / "history.jsonl").records()
     return frozenset(json.dumps(record) for record in records if "ended" in record)
 
 
 def trained_models(folder: Path) -> Rows:
-    """Models that can be loaded; one that can't be is an error."""
+    """Models that can be loaded; raises if one can't."""
     found = []
     for path in sorted((folder / "warehouse" / "models").glob("*")):
         if not path.name.startswith(".") and "fit_times" not in path.name:
@@ -180,7 +179,7 @@ def tables(folder: Path, *sizes: int) -> None:
 
 
 def run_file(path: Path, runs: int, first: int = 0) -> None:
-    """A table of runs of another's flow."""
+    """A table of runs of an external flow."""
     chance = np.random.default_rng(first)
     frame = pd.DataFrame({"task_id": chance.integers(1, 40, runs), "alpha": np.arange(first, first + runs)})
     frame.assign(predictive_accuracy=chance.random(runs).round(6)).to_csv(path, index=False)
@@ -204,7 +203,7 @@ def one_run(flow: str, number: int) -> dict[str, pd.DataFrame]:
 
 
 def many_commits(folder: Path, number: int) -> Warehouse:
-    """A warehouse of so many commits of one run each."""
+    """A warehouse of this many commits of one run each."""
     warehouse = Warehouse.create(folder / "warehouse")
     for one in range(number):
         warehouse.write(one_run("small", one), source="benchmark")
@@ -230,7 +229,7 @@ def begin_scattered(folder: Path) -> None:
 
 
 def begin_with_runs(folder: Path) -> None:
-    """A warehouse to learn from, with runs that nobody made, and a dataset."""
+    """A warehouse to learn from, with made-up runs, and a dataset."""
     tables(folder / "data", *range(50, 130, 10))
     plan = design_plan([], ["decision_tree", "logistic_regression"], configurations=7)
     writes = []
@@ -248,8 +247,7 @@ def begin_with_runs(folder: Path) -> None:
 
 
 def begin_damaged(folder: Path) -> None:
-    """A warehouse of which files are cut off that others have the rows of, a log lacks an entry, and a record
-    of a commit is lost."""
+    """A warehouse with truncated files whose rows are elsewhere, and without a log entry and a record."""
     begin_scattered(folder)
     run_whole(COMPACTION.command, folder)
     warehouse = folder / "warehouse"
@@ -265,7 +263,7 @@ def begin_with_some_commits(folder: Path) -> None:
 
 
 def begin_with_another(folder: Path) -> None:
-    """Two warehouses: runs that both have are numbered in the other one alone, which has more."""
+    """Two warehouses with common runs, which only the other one numbers, and which has more."""
     many_commits(folder, 6)
     run_file(folder / "runs.csv", 20_000)
     run_whole((*READ_FILE[:-1], "other"), folder)
@@ -277,14 +275,14 @@ def begin_with_another(folder: Path) -> None:
 
 
 def begin_with_many_rows(folder: Path) -> None:
-    """A warehouse of several files a table."""
+    """A warehouse with several files per table."""
     many_commits(folder, 6)
     run_file(folder / "runs.csv", 20_000)
     run_whole(READ_FILE, folder)
 
 
 def begin_with_model(folder: Path) -> None:
-    """A warehouse with a model of the runs that it had before the last one."""
+    """A warehouse with a model of all its runs but the last."""
     begin_with_runs(folder)
     run_whole(("metalearners", "train", "--learner", "pmf", "--set", "steps=100", *IN_WAREHOUSE), folder)
     (model,) = (folder / "warehouse" / "models").glob("pmf-*")
@@ -347,14 +345,14 @@ JOBS = (
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Variables of a process that keeps to the folder."""
+    """Environment variables that keep a process within the folder."""
     own = {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_DATA_HOME": str(folder / "data-home")}
     rest = {name: value for name, value in os.environ.items() if name != "HEADSTART_WAREHOUSE"}
     return rest | own | {"PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def invoked(command: tuple[str, ...]) -> list[str]:
-    """The command with the console script of this Python."""
+    """The command, as a console script of this Python."""
     return [str(Path(sys.executable).with_name(command[0])), *command[1:]]
 
 
@@ -366,12 +364,12 @@ def run_whole(command: tuple[str, ...], folder: Path) -> None:
 
 
 def files(folder: Path) -> int:
-    """How many files are in the folder."""
+    """Number of files in the folder."""
     return sum(len(names) for _, _, names in os.walk(folder))
 
 
 def start(command: list[str], folder: Path) -> subprocess.Popen[str]:
-    """The command in a group of its own, with what it prints in the file `printed` beside the folder."""
+    """Start the command in its own process group, with its output in the file `printed` beside the folder."""
     with folder.with_name("printed").open("w") as printed, handled():
         return subprocess.Popen(
             command,
@@ -385,7 +383,7 @@ def start(command: list[str], folder: Path) -> subprocess.Popen[str]:
 
 
 def run_killed(command: list[str], folder: Path, plan: Undisturbed, chance: random.Random) -> int | None:
-    """Begin and kill the command; returns how many of its processes are left, or None if it had ended."""
+    """Start and kill the command; returns the number of its remaining processes, or None if it had ended."""
     seconds = chance.uniform(0.02, 1.0) * plan.seconds
     written = chance.randint(1, max(plan.files, 1)) if chance.random() < 0.5 else None
     before, begin = files(folder), time.monotonic()
@@ -406,7 +404,7 @@ def run_killed(command: list[str], folder: Path, plan: Undisturbed, chance: rand
 
 
 def undisturbed(job: Job, command: list[str], begun: Path, folder: Path) -> Undisturbed:
-    """Run the job without a kill, on a copy of what it begins with."""
+    """Run the job without a kill, on a copy of its initial folder."""
     shutil.copytree(begun, folder)
     warehouse = folder / job.written
     before = files(folder)
@@ -425,7 +423,7 @@ def undisturbed(job: Job, command: list[str], begun: Path, folder: Path) -> Undi
 def kill_once(
     job: Job, command: list[str], plan: Undisturbed, folder: Path, chance: random.Random
 ) -> Counter[str]:
-    """Begin, kill, look, go on, and look again."""
+    """Start, kill, check, run again, and check again."""
     found: Counter[str] = Counter()
     path = folder / job.written
     left = run_killed(command, folder, plan, chance)
@@ -443,7 +441,7 @@ def kill_once(
             found["lost"] += reported is not None and now.version < int(reported[1])
             found["doubled"] += doubled(now)
         rows, kept = content_at(path, times=True), job.kept(folder)
-    is_done = there and job.written != "warehouse"  # what it made is whole, and not made again
+    is_done = there and job.written != "warehouse"  # its result is complete, and not made again
     if not is_done and start(command, folder).wait():
         print(folder.with_name("printed").read_text())
         found["false"] += 1
@@ -460,7 +458,7 @@ def kill_once(
 
 
 def kill_often(job: Job, kills: int, folder: Path, seed: int, server: str) -> Counter[str]:
-    """Kill a job so many times, each time on a new copy of what it begins with."""
+    """Kill a job this many times, each time on a new copy of its initial folder."""
     command = [part.replace("SERVER", server) for part in invoked(job.command)]
     begun = folder / "begun"
     begun.mkdir(parents=True)
@@ -479,7 +477,7 @@ def kill_often(job: Job, kills: int, folder: Path, seed: int, server: str) -> Co
 
 
 def parser_of(description: str | None, jobs: Sequence[Job]) -> argparse.ArgumentParser:
-    """A parser of the options that say where which of these jobs run."""
+    """A parser of the options common to the benchmarks of these jobs."""
 
     def named(names: str) -> list[Job]:
         return [job for job in jobs if job.name in names.split(",")]

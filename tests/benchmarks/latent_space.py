@@ -1,9 +1,9 @@
-"""Train the latent space that the notebook `latent_space` shows: the paper's model on the bundled starter.
+"""Train the latent space of the notebook `latent_space`: the paper's model on the bundled starter.
 
     python -m tests.benchmarks.latent_space [--epochs 60] [--latent 20]
 
-Every tenth family of datasets is left out, so that the notebook can show what trials on a dataset tell that
-the model has not seen. It takes some ten minutes.
+Every tenth family of datasets is held out, so that the notebook can show the effect of trials on new
+datasets. It takes some ten minutes.
 """
 
 from __future__ import annotations

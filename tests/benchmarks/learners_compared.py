@@ -1,10 +1,10 @@
-"""Learners on the starter's random forests: what the notebook `metalearners_compared` draws.
+"""Learners on the starter's random forests, as drawn in the notebook `metalearners_compared`.
 
     python -m tests.benchmarks.learners_compared [--flow random_forest]
 
-Families of datasets are dealt into five folds, and a fold is judged by models of the others: Kendall's tau,
-regret of the first choices, and tau of the rest after random trials. Datasets on which all configurations of
-the flow were run are judged; all are learned from. It takes a quarter of an hour.
+Families of datasets are dealt into five folds, and a fold is evaluated with models of the others: Kendall's
+tau, regret of the first choices, and tau of the rest after random trials. Only datasets on which all
+configurations of the flow were run are evaluated; the training set has all. It takes a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def judged(
     settings: Mapping[str, Any],
     shots: tuple[int, ...],
 ) -> dict[str, Any]:
-    """Figures of each dataset, and their names, in one order."""
+    """Figures of each dataset by name, sorted by dataset."""
     counts = runs.runs["dataset"].value_counts()
     complete = set(counts.index[counts == counts.max()])
     rows: dict[str, dict[str, Any]] = {}
@@ -83,7 +83,7 @@ def judged(
 
 
 def by_chance(runs: RunTable, top: int = 3, draws: int = 200) -> float:
-    """Mean regret of so many random configurations over the datasets where all were run."""
+    """Mean regret of this many random configurations, over the datasets where all were run."""
     random = np.random.default_rng(0)
     groups = [group.to_numpy() for _, group in runs.runs.groupby("dataset")["value"]]
     most = max(map(len, groups))
@@ -97,7 +97,7 @@ def by_chance(runs: RunTable, top: int = 3, draws: int = 200) -> float:
 
 
 def main() -> None:
-    """Judge, and write after every learner."""
+    """Evaluate, and write after every learner."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--flow", default="random_forest")
     parser.add_argument("--output", type=Path, default=RESULTS / "learners.json")

@@ -1,26 +1,26 @@
-"""Whether what `recommend` states of real tables that it has not learned from comes true; all is really run.
+"""Whether the statements of `recommend` come true on held-out real tables, where everything is really run.
 
     python -m tests.benchmarks.left_out_tables FOLDER --results results.jsonl [--task regression]
         [--tables 40] [--plot FILE.svg]
 
-FOLDER holds tables, and an index.csv with their names and targets. One table of a family is taken, and of
-these N, evenly by size. The recommendation for each does without the runs on the table and on its family.
-Its three configurations and the default of LightGBM are run as the runs of the starter were: cross-validated
-on up to 4,000 rows; beyond that a part of the rows, `--most-rows` at most, is learned from and recommended
-for, and others are tested on. Each configuration is also fitted once on all rows that it was recommended for,
-which is what the stated time is of.
+FOLDER holds tables, and an index.csv with their names and targets. One table per family is used, and N of
+these, evenly spaced by size. The recommendation for each ignores the runs on the table and its family. Its
+three configurations and LightGBM's default are run like the starter's runs: with cross-validation on up to
+4,000 rows; beyond that on a part of the rows, `--most-rows` at most, for which the recommendation is made,
+and tested on others. Each configuration is also fitted once on all rows of the recommendation, to which the
+stated time refers.
 
-Tables are taken in an order drawn at random, and those that are finished are kept in the results file: the
-same command goes on where it was killed, and what is there is a fair sample. Prints tables in Markdown, and
-draws how often what was stated to be likely came true.
+Tables are in random order, and finished ones are stored in the results file: the same command resumes after
+being killed, and the results so far are a fair sample. Prints tables in Markdown, and draws how often stated
+probabilities came true.
 
 Notation
     n         tables, configurations or fits
-    kept      share of the stated 80 % intervals that hold the value
-    stated    mean probability that a configuration is better than the default of LightGBM
-    true      share of the configurations that are; an equal value counts half
-    95 %      Wilson's interval of a share, for as many observations as there are tables: what three
-              configurations on one table come to is not independent
+    kept      share of the stated 80 % intervals that contain the value
+    stated    mean probability that a configuration is better than LightGBM's default
+    true      share of the configurations that are better; ties count half
+    95 %      Wilson's interval of a share, with the number of tables as the number of observations: the three
+              configurations on a table are not independent
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ from warehouse.vocabulary.task_types import TaskName
 
 PLAN = PLANS / "starter.toml"
 FACTOR = 2.0
-"""A stated time is right that is at most so many times too long or too short."""
+"""A stated time counts as right if it is too long or too short by at most this factor."""
 SHORTEST = 0.1
-"""Seconds; shorter times are printed as this one, and what takes less counts as much."""
+"""Seconds; shorter times are printed, and counted, as this."""
 MEMORY = 8 * 1024**3
 
 
@@ -100,14 +100,14 @@ def main() -> None:
 
 
 def split_rules() -> Plan:
-    """How the starter's datasets are split; a plan of nothing else, since it needs no folder of datasets."""
+    """A plan with only the split rules of the starter's datasets, as it needs no folder of datasets."""
     return Plan([], {}, splits=[SplitRule(**rule) for rule in tomllib.loads(PLAN.read_text())["splits"]])
 
 
 def judged(
     warehouse: Warehouse, file: TableFile, task_name: TaskName, most_rows: int, seconds: float
 ) -> dict[str, Any]:
-    """What was stated of one table, and what it came to."""
+    """Statements about one table, and how they came out."""
     warnings.simplefilter("ignore")
     table: dict[str, Any] = {"table": file.name}
     try:
@@ -117,7 +117,7 @@ def judged(
         repetitions = list(resampling.splits(strata, seed=0))
         rows = np.arange(len(strata)) if resampling.folds > 1 else repetitions[0][0][0]
         measure = target_kind(dataset).default_measure(warehouse)
-        task = describe_task(dataset, warehouse=warehouse, measure=measure)  # which finds all rows' copies
+        task = describe_task(dataset, warehouse=warehouse, measure=measure)  # finds copies of all rows
         known = gather(replace(task, dataset=dataset.take(rows)))
         found = recommended(known, find_candidates(known), TOP, explain=True)
     except BadInput as error:
@@ -138,7 +138,7 @@ def judged(
 
 
 def sum_error(found: Recommendation) -> float:
-    """How far a sum of parts that explains a prediction is from it at most."""
+    """Largest deviation of a prediction from the sum of contributions that explains it."""
     if found.explanation is None:
         return float("nan")
     return max(
@@ -156,7 +156,7 @@ def outcome(
     seconds: float,
     configuration: Configuration,
 ) -> dict[str, Any]:
-    """The measures of a configuration and the time of a fit on `rows`, or why there is none."""
+    """The measures of a configuration and the time of a fit on `rows`, or the reason of a failure."""
     trial = run_limited(
         measures_and_time,
         dataset,
@@ -171,7 +171,7 @@ def outcome(
 
 
 def report(records: Sequence[Mapping[str, Any]], plot: Path | None) -> None:
-    """Print what came true, and draw it."""
+    """Print and draw what came true."""
     for record in records:
         if "refused" in record:
             print(f"{record['table']}: {record['refused']}")
@@ -206,7 +206,7 @@ def report(records: Sequence[Mapping[str, Any]], plot: Path | None) -> None:
 
 
 def compared(record: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """A row for each configuration of a table: what was stated, and whether it came true."""
+    """A row for each configuration of a table: its statements, and whether they came true."""
     measure = record["measure"]
     default = value_of(record["default"], measure)
     for item in record["configurations"]:
@@ -233,12 +233,12 @@ def compared(record: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def value_of(came: Mapping[str, Any], measure: str) -> float:
-    """NaN where a run failed."""
+    """The value of a run; NaN if it failed."""
     return float(came["measures"][measure]) if "measures" in came else np.nan
 
 
 def shares(found: pd.DataFrame, by: pd.Series, columns: list[str]) -> pd.DataFrame:
-    """Means of columns of numbers from 0 to 1, and the interval of the last of them."""
+    """Means of columns of numbers from 0 to 1, and the interval of the last column."""
     rows = []
     for name, part in found.groupby(by.to_numpy(), sort=True):
         tables, mean = part["table"].nunique(), float(part[columns[-1]].mean())
@@ -249,14 +249,14 @@ def shares(found: pd.DataFrame, by: pd.Series, columns: list[str]) -> pd.DataFra
 
 
 def likely(found: pd.DataFrame) -> pd.DataFrame:
-    """What was stated to be likely and how often it was true, in all and by what was stated."""
+    """Stated probabilities and how often they came true, in total and by probability."""
     bins = pd.cut(found["stated"], PROBABILITIES).astype(str)
     by = (pd.Series("all", index=found.index), bins)
     return pd.concat([shares(found, of, ["stated", "true"]) for of in by])
 
 
 def draw(found: pd.DataFrame, path: Path) -> None:
-    """Draw how often configurations were better than the default against how likely that was stated to be."""
+    """Draw how often configurations were better than the default against the stated probability."""
     from matplotlib.figure import Figure
 
     from metalearners.evaluation.figures import save_figure

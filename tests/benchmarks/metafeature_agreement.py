@@ -1,10 +1,10 @@
-"""How our meta-features compare with those that OpenML published for the same datasets.
+"""Agreement of our meta-features with those published by OpenML for the same datasets.
 
     python -m tests.benchmarks.metafeature_agreement [--data ../shared/data]
 
-Prints, by group and by quality, how many values are equal to 1e-6 and to 1 %, and for every other one which
-rule of OpenML's engine gives the published value: the rule is applied here and must reproduce it. Landmarkers
-are compared by their rank correlation over datasets.
+Prints, by group and by quality, how many values are equal to 1e-6 and to 1 %, and for all others which rule
+of OpenML's engine gives the published value: the rule is applied here and must reproduce it. Landmarkers are
+compared by their rank correlation over datasets.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ TASKS = {
     "14968": "cylinder.bands",
     "10093": "banknote",
 }
-"""OpenML task -> file with the same dataset, ARFF of `datasets` or Parquet of `tables`. OpenML's phoneme is
-standardized, and not among them."""
+"""OpenML task -> file with the same dataset, ARFF in `datasets` or Parquet in `tables`. OpenML's phoneme is
+standardized, and so not included."""
 
 
 def file_of(data: Path, name: str) -> Path:
@@ -64,7 +64,7 @@ def file_of(data: Path, name: str) -> Path:
 
 EXACT_GROUPS = ("simple", "class", "cardinality", "statistical", "information")
 
-# Columns that OpenML's copy of a dataset lacks, or declares to be left out.
+# Columns missing from OpenML's copy of a dataset, or declared to be ignored.
 _OTHER_COLUMNS = {
     "vowel": ("Train or Test",),
     "cylinder.bands": ("timestamp", "cylinder_number"),
@@ -82,7 +82,7 @@ NO_VALUE = "OpenML writes 0 or -1 where there is no such attribute"
 
 @dataclass(frozen=True)
 class Deviation:
-    """A computed value that is not within 1 % of the published one, and the rule that explains it."""
+    """A computed value that differs by more than 1 % from the published one, and the rule behind it."""
 
     dataset: str
     quality: str
@@ -93,20 +93,20 @@ class Deviation:
 
 @dataclass(frozen=True)
 class GroupAgreement:
-    """How the values of one group compare."""
+    """Agreement of the values of a group."""
 
     compared: int
     equal: int
-    """To 1e-6 relative."""
+    """Equal to 1e-6 relative."""
     close: int
-    """Within 1 %, those equal included."""
+    """Within 1 %, including equal ones."""
     deviations: list[Deviation]
     by_quality: Mapping[str, str]
-    """Quality -> values equal and within 1 %, of those compared, as text."""
+    """Text by quality: number of values that are equal, within 1 %, and compared."""
 
 
 def load_published(data: Path) -> pd.DataFrame:
-    """(tasks, qualities) as OpenML published them."""
+    """(tasks, qualities) published by OpenML."""
     return pd.DataFrame(json.loads((data / "openml-runs" / "task_qualities.json").read_text())).T.astype(
         float
     )
@@ -116,7 +116,7 @@ def compare_values(data: Path) -> dict[str, GroupAgreement]:
     """Agreement by group of the exact meta-features."""
     published = load_published(data)
     in_one_unit = harmonized(published)
-    # Moments that are not the dataset's own are to be seen here.
+    # Unchanged, to show moments that are not the dataset's own.
     in_one_unit[list(GROUPS["statistical"])] = published[list(GROUPS["statistical"])]
     found: dict[str, list[tuple[str, float, float, Deviation | None]]] = {group: [] for group in EXACT_GROUPS}
     for task, name in TASKS.items():
@@ -129,7 +129,7 @@ def compare_values(data: Path) -> dict[str, GroupAgreement]:
             or _close(computed[quality], in_one_unit.loc[task, quality], 0.01)
             for quality in names
         }
-        rules = [] if all(is_close.values()) else list(_rules(dataset, path, names))  # which take long
+        rules = [] if all(is_close.values()) else list(_rules(dataset, path, names))  # these take long
         largest = max((dataset.features[name].max() for name in Prepared(dataset).numeric), default=math.inf)
         for group in EXACT_GROUPS:
             for quality in GROUPS[group]:
@@ -155,7 +155,7 @@ def compare_values(data: Path) -> dict[str, GroupAgreement]:
 
 
 def _by_quality(values: list[tuple[str, float, float, Deviation | None]]) -> dict[str, str]:
-    """Quality -> values equal to 1e-6, within 1 % and compared."""
+    """Text by quality: number of values that are equal to 1e-6, within 1 %, and compared."""
     counts: dict[str, Counter[str]] = {}
     for quality, ours, theirs, deviation in values:
         own = counts.setdefault(quality, Counter())
@@ -169,7 +169,7 @@ def _by_quality(values: list[tuple[str, float, float, Deviation | None]]) -> dic
 
 
 def _rules(dataset: Dataset, path: Path, names: list[str]) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """Each rule with the values that it gives."""
+    """Each rule with its values."""
     yield IDENTIFIERS, compute_metafeatures(_without_identifiers(dataset), names).values
     for columns, suffix in (((), ""), (_OTHER_COLUMNS.get(dataset.name, ()), f"; {OTHER_COLUMNS}")):
         if suffix and not columns:
@@ -184,7 +184,7 @@ def _rules(dataset: Dataset, path: Path, names: list[str]) -> Iterator[tuple[str
 
 
 def _without_identifiers(dataset: Dataset) -> Dataset:
-    """The dataset with nominal identifiers taken for ordinary columns, and numeric ones left out."""
+    """The dataset with nominal identifiers as ordinary columns, and without numeric ones."""
     numeric = [
         name
         for name, role in dataset.roles.items()
@@ -197,7 +197,7 @@ def _without_identifiers(dataset: Dataset) -> Dataset:
 
 
 def _with_first_values(dataset: Dataset, path: Path) -> Dataset:
-    """Gaps of nominal columns filled as a cast of NaN to an index does it in Java; none in Parquet."""
+    """Gaps of nominal columns filled as by Java's cast of NaN to an index; unchanged for Parquet."""
     if path.suffix != ".arff":
         return dataset
     first = {
@@ -245,7 +245,7 @@ def _explanation(
     rules: list[tuple[str, Mapping[str, float]]],
     largest: float,
 ) -> str | None:
-    """The rule that gives the published value, None if none does."""
+    """The rule that gives the published value; None if there is none."""
     value, theirs = published.loc[task, quality], in_one_unit.loc[task, quality]
     for rule, values in rules:
         if quality in values and _close(values[quality], theirs, 1e-4):
@@ -269,7 +269,7 @@ def _close(ours: float, theirs: float, tolerance: float) -> bool:
 
 
 class _UnlimitedFold(Fold):
-    """Trees of any depth: what OpenML's older engine did when it ignored the options that it had named."""
+    """Trees of any depth, as in OpenML's older engine, which ignored the options that it named."""
 
     deepest = None
 
@@ -296,7 +296,7 @@ _WITHOUT_OPTIONS = {
 
 
 def ignored_options(published: pd.DataFrame, learner: str) -> pd.Series:
-    """(tasks,) whether OpenML gave all variants of a learner one result: it ignored their options."""
+    """(tasks,) whether OpenML ignored a learner's options, as its results for all variants are equal."""
     siblings = [name for name, family in IGNORING_OPTIONS.items() if family == IGNORING_OPTIONS.get(learner)]
     if not siblings:
         return pd.Series(False, index=published.index)
@@ -305,8 +305,7 @@ def ignored_options(published: pd.DataFrame, learner: str) -> pd.Series:
 
 
 def landmarker_values(data: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(tasks, learner + score) by our definitions, and of the tasks for which OpenML's engine ignored some
-    learner's options, as an engine that ignores options would have it."""
+    """(tasks, learner + score), and where OpenML's engine ignored options, the same without options."""
     published = load_published(data).loc[list(TASKS)]
     is_odd = pd.concat([ignored_options(published, learner) for learner in IGNORING_OPTIONS], axis=1).any(
         axis=1
@@ -325,8 +324,8 @@ def landmarker_values(data: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 def compare_landmarkers(data: Path) -> pd.DataFrame:
     """Spearman's rank correlation with the published values over datasets, by learner (index) and score.
 
-    Where OpenML's engine ignored the options of a learner, the value compared is that of the learner without
-    options; `ignored` says for how many datasets.
+    If OpenML's engine ignored the options of a learner, the value without options is compared; `ignored` is
+    the number of such datasets.
     """
     published = load_published(data).loc[list(TASKS)]
     defined, ignoring = landmarker_values(data)

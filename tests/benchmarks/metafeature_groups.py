@@ -1,8 +1,8 @@
-"""What each group of meta-features brings: leave one dataset out, with and without it.
+"""Contribution of each group of meta-features: leave-one-dataset-out evaluation with and without it.
 
     python -m tests.benchmarks.metafeature_groups [--warehouse DIR] [--flow FLOW] [--jobs 2]
 
-The learner is LightGBM, which takes any meta-features; with `none` it knows the hyperparameters alone.
+The learner is LightGBM, which takes any meta-features; with `none` it only knows the hyperparameters.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from warehouse.vocabulary.qualities import DEFAULT, GROUPS, SHAPE
 
 
 def selections() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is compared: a name and the meta-features that the learner may use."""
+    """Name and meta-features of each compared selection."""
     everything = tuple(name for names in GROUPS.values() for name in names)
     yield "none", ()
     yield "shape", SHAPE

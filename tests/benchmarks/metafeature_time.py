@@ -1,4 +1,4 @@
-"""Processor time of describing datasets with numeric targets, and with the same targets cut at the median.
+"""Processor time of meta-features for numeric targets, and for the same targets cut at the median.
 
 python -m tests.benchmarks.metafeature_time FOLDER NAME [NAME ...]
 

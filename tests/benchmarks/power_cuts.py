@@ -1,19 +1,19 @@
-"""Power cuts at any moment of a job: whether what it had reported is on the disk, and nothing half done.
+"""Power cuts at any moment of a job: whether all that it reported is on disk, and nothing is half done.
 
     python -m tests.benchmarks.power_cuts FOLDER [--cuts 110] [--jobs NAME,NAME] [--seed 0]
 
-Each job of `kills` runs once, and every call by which it writes is recorded (`tests/recorded_disk`). Then
-folders are made of what a disk may hold after a cut: half of the cuts come right after a report (a commit, a
-line of a journal, a stored model), half at a random call. What was not synced by then is lost, or its names
-are there and its content is not, or any part of it is there. The warehouse is verified (`--deep`), repaired
-where it is damaged, opened, and written to. Counted are, over all cuts of a job,
+Each job of `kills` runs once, and all its write calls are recorded (`tests/recorded_disk`). From these,
+possible contents of the disk after a power cut are made: half of the cuts come right after a report (a
+commit, a line of a journal, a stored model), half at a random call. Unsynced data are lost, or only their
+names exist, or any part of them. The warehouse is verified (`--deep`), repaired if damaged, opened, and
+written to. For each job, it counts over all cuts
 
-    repaired  warehouses with damage that `warehouse repair` mended; this is no fault
-    lost      rows, finished runs, trials and models that were there at the last report before the cut
-    doubled   rows whose key is there twice
+    repaired  warehouses with damage that `warehouse repair` fixed; this is no fault
+    lost      rows, finished runs, trials and models that existed at the last report before the cut
+    doubled   rows with a duplicate key
     half      contents that no commit made
-    damage    warehouses that can't be opened, or that a repair did not mend
-    stuck     warehouses that do not take another commit
+    damage    warehouses that can't be opened, or that a repair did not fix
+    stuck     warehouses that do not accept another commit
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
 
 BAD = ("lost", "doubled", "half", "damage", "stuck")
-"""What is counted, and should be zero."""
+"""Counts that should be zero."""
 MODULES = {"tune": "recommend.bo.cli"}
-"""Program -> the module with its `main`, where that is not its own `cli`."""
+"""Module with a program's `main`, if it is not its own `cli`."""
 RUN = "from tests.benchmarks.power_cuts import run_reporting; run_reporting()"
 CUTS = (Cut.lost, Cut.emptied, Cut.torn)
 
@@ -68,7 +68,7 @@ FIRST = Job(
 
 
 def run_reporting() -> None:
-    """Run the command of this process's arguments, which reports what it has written as it does."""
+    """Run the command given by this process's arguments, with reports of what it has written."""
     program = sys.argv[1]
     sys.argv[:2] = [program]
     writing = ("create", "write", "merge", "restore", "repair", "export", "share_model")
@@ -83,24 +83,24 @@ def run_reporting() -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is in the folder of a job."""
+    """Content of a job's folder."""
 
     version: int
-    """Of its warehouse; -1 where there is none."""
+    """Version of its warehouse; -1 if there is none."""
     rows: Rows
     kept: Rows
 
 
 def is_warehouse(path: Path) -> bool:
-    """Whether a warehouse was made at the path."""
+    """Whether there is a warehouse at the path."""
     return any((path / "ingests" / "_delta_log").glob("*.json"))
 
 
 def seen(job: Job, folder: Path) -> Seen:
-    """Look into the folder of a job.
+    """Read the content of a job's folder.
 
     Raises:
-        BadInput: its warehouse, or what it keeps beside, is damaged.
+        BadInput: its warehouse, or another result, is damaged.
     """
     path = folder / job.written
     if not is_warehouse(path):
@@ -110,7 +110,7 @@ def seen(job: Job, folder: Path) -> Seen:
 
 
 class Recording:
-    """One job, recorded from its begin to its end."""
+    """One job, recorded from start to end."""
 
     def __init__(self, job: Job, folder: Path, library: Path, server: str) -> None:
         """Run the job in a new folder."""
@@ -129,7 +129,7 @@ class Recording:
         self.reports = [place for place, call in enumerate(self.calls, 1) if call.is_report]
         self.at = cache(self._at)
         begun, end = self.at(0), self.at(len(self.calls))
-        # What the job itself replaces, such as rows that a merge changes.
+        # Rows replaced by the job itself, such as those changed by a merge.
         self.replaced = begun.rows - end.rows if not job.may_begin_damaged else frozenset()
         warehouse = Warehouse.open(self._root / job.written)
         first = max(begun.version, 0)
@@ -139,14 +139,14 @@ class Recording:
         self.states = {frozenset[str](), content(warehouse), *map(content, opened)}
 
     def left(self, calls: int, cut: Cut, chance: random.Random, name: str) -> Path:
-        """A folder with what is left of the first calls."""
+        """A folder with what remains of the first calls after a cut."""
         folder = self._folder / name
         shutil.rmtree(folder, ignore_errors=True)
         Disk(self._root, self._begun, self.calls[:calls]).write(folder, cut, chance)
         return folder
 
     def _at(self, calls: int) -> Seen:
-        """What a killed job would have left after the first calls."""
+        """Content left by a job killed after the first calls."""
         try:
             return seen(self.job, self.left(calls, Cut.none, random.Random(0), "killed"))
         except BadInput:
@@ -156,7 +156,7 @@ class Recording:
 
 
 def judge(recording: Recording, calls: int, cut: Cut, chance: random.Random) -> Counter[str]:
-    """Cut the power after so many calls, and look."""
+    """Cut the power after this many calls, and check."""
     found: Counter[str] = Counter(cuts=1)
     folder = recording.left(calls, cut, chance, "cut")
     path = folder / recording.job.written
@@ -188,7 +188,7 @@ def judge(recording: Recording, calls: int, cut: Cut, chance: random.Random) -> 
 
 
 def cut_often(recording: Recording, cuts: int, seed: int) -> Counter[str]:
-    """Cut the power so many times."""
+    """Cut the power this many times."""
     chance, total = random.Random(f"{seed} {recording.job.name}"), Counter[str]()
     for number in range(cuts):
         calls = chance.choice(recording.reports) if number % 2 else chance.randint(0, len(recording.calls))

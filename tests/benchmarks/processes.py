@@ -1,4 +1,4 @@
-"""What a command takes: its seconds, the processor's, and its peak memory."""
+"""Resources used by a command: wall-clock time, processor time and peak memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-# A process begins with the peak memory of the one that starts it, so that one has to be small.
+# A process inherits the peak memory of its parent, so the parent must be small.
 _SMALL_PARENT = """
 import json, resource, subprocess, sys, time
 start = time.perf_counter()
@@ -25,22 +25,22 @@ print(json.dumps([seconds, used.ru_utime + used.ru_stime, used.ru_maxrss, code])
 
 @dataclass(frozen=True)
 class Measured:
-    """What a command took, and how it ended."""
+    """Resources used by a command, and how it ended."""
 
     seconds: float
-    """By the clock."""
+    """Wall-clock time."""
     processor: float
-    """Seconds of the processor, of all its threads and processes."""
+    """Processor time in seconds, of all its threads and processes."""
     peak: int
     """Peak memory of its largest process, in MiB."""
     code: int | None
-    """Exit code; None where it was stopped at the limit."""
+    """Exit code; None if it was stopped at the limit."""
     printed: str
     errors: str
 
 
 def measured(command: list[str], limit: float | None = None) -> Measured:
-    """Run a command, a console script of this environment by its name, for at most `limit` seconds."""
+    """Run a command, such as a console script of this environment, for at most `limit` seconds."""
     script = Path(sys.executable).parent / command[0]
     program = [str(script) if script.is_file() else command[0], *command[1:]]
     begun = [sys.executable, "-S", "-c", _SMALL_PARENT, json.dumps(limit), *program]

@@ -1,17 +1,17 @@
-"""Whether what `recommend` promises is kept on datasets that were not learned from.
+"""Whether the promises of `recommend` are kept on held-out datasets.
 
     python -m tests.benchmarks.promises [--task regression] [--warehouse DIR] [--measure NAME] [--trials N]
 
-The first three choices on each dataset, without the runs of its family, among the configurations that were
-fitted on as many rows: the fewest of its runs, and where there are runs on more, these, too. With trials the
-first N choices were tried, and the three after them are judged. Prints tables in Markdown.
+Evaluates the first three choices on each dataset, without the runs of its family, among the configurations
+with the same training size: the smallest of its runs, and also larger ones where there are runs. With trials,
+the first N choices are tried, and the three after them are evaluated. Prints tables in Markdown.
 
 Notation
     kept      share of datasets on which the value of the first choice lies in its 80 % interval
     off       median difference between the expected value of the first choice and its value
-    bias      mean of expected value less value
-    stated    mean probability that a choice is better than the default of LightGBM
-    true      share of the choices that are
+    bias      mean of expected value minus value
+    stated    mean probability that a choice is better than LightGBM's default
+    true      share of the choices that are better
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def promises(
     """One row for each of the first choices on each dataset; columns as above, and rank and rows.
 
     Args:
-        reference: flow with whose default they are compared.
+        reference: flow whose default they are compared with.
     """
     default = default_of(runs.configurations, reference)
     every = pd.concat([runs.runs, runs.larger])

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.reading_memory FOLDER [--rows 500000] [--formats csv,arff]
 
-`recommend` and `ingest metafeatures` read a table of 20 columns of numbers, one of texts and a class from
-each kind of file; `ingest file` reads a table of as many runs, of ten tasks and four hyperparameters. Each
-command is a process of its own. Prints a table in Markdown.
+`recommend` and `ingest metafeatures` read a table with 20 columns of numbers, one of texts and a class, from
+each kind of file; `ingest file` reads a table with the same number of runs, of ten tasks and four
+hyperparameters. Each command runs in its own process. Prints a table in Markdown.
 """
 
 from __future__ import annotations

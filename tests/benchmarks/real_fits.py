@@ -1,4 +1,4 @@
-"""Fits of `real_tables` and `left_out_tables`; a module of its own, so that other processes can import it."""
+"""Fits of `real_tables` and `left_out_tables`, in their own module so that other processes can import it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Candidate = Configuration | str
 
 
 def fit_and_score(table: Table, candidate: Candidate) -> tuple[Floats, float]:
-    """(rows held out, k) scores of a fit on the training rows, and its seconds of processor time."""
+    """(held-out rows, k) scores of a fit on the training rows, and its processor time in seconds."""
     began = time.process_time()
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
@@ -39,7 +39,7 @@ def fit_and_score(table: Table, candidate: Candidate) -> tuple[Floats, float]:
 
 
 def flaml_estimator(table: Table, name: str, features: pd.DataFrame) -> Any:
-    """What FLAML suggests of this learner for the training rows, fitted to them."""
+    """FLAML's suggestion for this learner and the training rows, fitted to them."""
     import flaml.default
 
     estimator = getattr(flaml.default, f"{name}{table.kind.flaml_suffix}")(n_jobs=1)
@@ -52,7 +52,7 @@ def measures_and_time(
     rows: Positions,
     configuration: Configuration,
 ) -> dict[str, Any]:
-    """The measures of a configuration, and seconds of processor time of one fit on `rows`."""
+    """The measures of a configuration, and processor time in seconds of one fit on `rows`."""
     flow = get_flow(configuration.algorithm)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

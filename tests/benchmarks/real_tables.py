@@ -1,28 +1,28 @@
-"""First recommendations for real tables, beside what people begin with anyway; all are trained for real.
+"""First recommendations for real tables, compared with usual defaults; everything is really trained.
 
     pip install flaml==2.7.0 xgboost
     python -m tests.benchmarks.real_tables FOLDER [--task regression] [--results FILE] [--jobs N]
 
 FOLDER holds tables, and an index.csv with their names and targets. One row in three is held out, several
-times, and up to `--most-train` others are learned from. Recommendations do without runs on the table and on
-its family. Of several candidates the best on a quarter of these rows is taken, trained on all of them. What
-counts are measures on the rows held out; a candidate that fails counts as predicting the classes' shares, or
-the mean of the target.
+times, and up to `--most-train` others are the training set. Recommendations ignore runs on the table and on
+its family. Of several candidates the best on a quarter of the training rows is chosen, and trained on all of
+them. Reported are measures on the held-out rows; a candidate that fails counts as predicting the class
+shares, or the mean of the target.
 
     first, averaged    the first recommendation alone, and the average of the first three
     best of ours       the best of the first three on validation rows
     portfolio          the first, and the best of three by a greedy portfolio of the same runs
     defaults           of CatBoost, LightGBM, forests and a linear model: each, and the best of the usual ones
-    FLAML              what its zero-shot portfolios name of LightGBM (alone), random forest and extra trees
+    FLAML              its zero-shot portfolios for LightGBM (alone), random forest and extra trees
     pytabkit           its tuned defaults of CatBoost, LightGBM and XGBoost
 
-Where a target is skewed (absolute skewness over 2), the first recommendation is also trained without its
-transformation of the target. With `--ctr23` only tables that this file names are taken, and one row in ten is
-held out, as there; with `--most-train 100000` all others are learned from.
+For skewed targets (absolute skewness over 2), the first recommendation is also trained without its
+transformation of the target. With `--ctr23` only the tables in this file are used, and one row in ten is held
+out, as in CTR23; with `--most-train 100000` all others are the training set.
 
-Finished splits are kept in the results file: the same command goes on where it was killed. Tables are taken
-in an order drawn at random, so that what is there is a fair sample. Prints tables in Markdown for each
-measure that recommendations were made for: `tests.benchmarks.real_tables_report` explains their columns.
+Finished splits are stored in the results file: the same command resumes after being killed. Tables are in
+random order, so that the results so far are a fair sample. Prints tables in Markdown for each measure of the
+recommendations; `tests.benchmarks.real_tables_report` explains their columns.
 """
 
 from __future__ import annotations
@@ -70,32 +70,32 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import canonical_measure
 
 VALIDATED = 4
-"""One training row in so many tells candidates apart."""
+"""One in this many training rows is used for validation."""
 MOST_TESTED = 10_000
 FLAML = ("LGBM", "RandomForest", "ExtraTrees")
-"""Estimators of `flaml.default`, the one that is judged alone first."""
+"""Estimators of `flaml.default`; the first is also evaluated alone."""
 CTR23, CTR23_HELD_OUT = "CTR23", 10
-"""The benchmark's name in the column `benchmark` of an index; it holds out one row in so many."""
+"""The benchmark's name in the column `benchmark` of an index; one in this many rows is held out."""
 MEMORY = 8 * 1024**3
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How every split is judged."""
+    """Settings of the evaluation of every split."""
 
     task: str
     """A name of `tests.benchmarks.task_kinds.KINDS`."""
     measures: tuple[str, ...]
-    """Those that recommendations are made for."""
+    """Measures of the recommendations."""
     warehouse: Path
     most_train: int
-    """Rows that are learned from."""
+    """Most training rows."""
     seconds: float
-    """Processor time of a fit."""
+    """Limit of the processor time of a fit."""
     every: int = HELD_OUT
-    """One row in so many is held out."""
+    """One in this many rows is held out."""
     published: Mapping[str, Mapping[str, float]] | None = None
-    """Table -> learner -> its published error; None = nothing is compared with such."""
+    """Published errors by table and learner; None = no comparison with them."""
 
     @property
     def kind(self) -> TaskKind:
@@ -108,15 +108,15 @@ def main() -> None:
     parser.add_argument("--task", choices=KINDS, default="classification")
     parser.add_argument("--results", type=Path, default=Path("build/real_tables.jsonl"))
     parser.add_argument("--half", choices=(*HALVES, "both"), default="both", help="of the families")
-    parser.add_argument("--tables", type=int, help="take so many, evenly by size; default: all")
+    parser.add_argument("--tables", type=int, help="number of tables, evenly spaced by size; default: all")
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument(
         "--measure",
         action="append",
         type=canonical_measure,
-        help="to recommend for; may be repeated; default: accuracy, AUC and log loss, or RMSE and MAE",
+        help="of the recommendations; may be repeated; default: accuracy, AUC and log loss, or RMSE and MAE",
     )
-    parser.add_argument("--most-train", type=int, default=8_000, help="rows that are learned from")
+    parser.add_argument("--most-train", type=int, default=8_000, help="most training rows")
     parser.add_argument("--trial-time", type=float, default=600.0, help="seconds of processor time of a fit")
     parser.add_argument("--warehouse", type=Path, default=STARTER)
     parser.add_argument("--ctr23", type=Path, metavar="FILE", help="published errors of CTR23's learners")
@@ -125,7 +125,7 @@ def main() -> None:
     kind = KINDS[options.task]
     measures = tuple(options.measure or kind.recommended_for)
     if foreign := [name for name in measures if name not in kind.task_type.measures]:
-        parser.error(f"{foreign[0]} is no measure of {kind.name}")
+        parser.error(f"{foreign[0]} is not a measure of {kind.name}")
     protocol = Protocol(kind.name, measures, options.warehouse, options.most_train, options.trial_time)
     files = tables_in(options.folder, Warehouse.open(options.warehouse))
     if options.ctr23 is not None:
@@ -156,10 +156,10 @@ def main() -> None:
 
 
 def published_errors(index: Path, file: Path) -> dict[str, dict[str, float]]:
-    """Table of an index -> learner -> RMSE, of the tables that are in CTR23.
+    """RMSE by table of an index and learner, for the tables in CTR23.
 
-    CTR23's name of a table is in the index's column `notes`, or one of both names has all words of the other,
-    and no other name of CTR23 does.
+    CTR23's name of a table is in the index's column `notes`, or all words of one name are in the other, for a
+    single name of CTR23.
     """
     errors = {task["name"]: task["rmse"] for task in json.loads(file.read_text())["tasks"]}
     tables = pd.read_csv(index, index_col="name").reindex(columns=["benchmark", "notes"]).fillna("")
@@ -226,16 +226,16 @@ def judged(protocol: Protocol, work: tuple[TableFile, int]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Recommended:
-    """What is recommended for a split."""
+    """Recommendations for a split."""
 
     ours: list[Configuration]
     stated: list[dict[str, Any]]
-    """Expected values of each of ours, in the measure that is learned."""
+    """Expected values of each of ours, in the learned measure."""
     portfolio: list[Configuration]
 
 
 def recommended_for(table: Table, measure: str, warehouse: Warehouse) -> Recommended:
-    learned = table.kind.task_type.learned_measure(measure)  # which orders configurations as `measure` does
+    learned = table.kind.task_type.learned_measure(measure)  # it orders configurations like `measure`
     ours = ranked(table, learned, warehouse)
     return Recommended(
         [item.configuration for item in ours],
@@ -245,7 +245,7 @@ def recommended_for(table: Table, measure: str, warehouse: Warehouse) -> Recomme
 
 
 def outcome(fits: Fits, found: Recommended, is_skewed: bool) -> dict[str, Any]:
-    """What recommendations came to: keys of their fits, and measures of the average."""
+    """Results of recommendations: keys of their fits, and measures of the average."""
     weights = weights_of(found.ours)
     keys = [fits.add(one) for one in found.ours]
     average = fits.table.scorer.average([fits.scores[fits.add(one)] for one in weights], [*weights.values()])
@@ -274,9 +274,9 @@ def untransformed(configuration: Configuration) -> Configuration:
 class Fits:
     """Fits of candidates on one split, each done once.
 
-    `records` has, by a key of the candidate, measures on validation rows by a fit on the other training rows
-    (`validated`) and on the rows held out by a fit on all of them (`held_out`), the latter's seconds of
-    processor time, and why a fit failed.
+    `records` has, by the candidate's key, measures on validation rows after a fit on the other training rows
+    (`validated`) and on the held-out rows after a fit on all training rows (`held_out`), the latter's
+    processor time in seconds, and the reason if a fit failed.
     """
 
     def __init__(self, table: Table, seconds: float) -> None:
@@ -289,7 +289,7 @@ class Fits:
         self._validation = replace(table, train=fit, test=validated)
 
     def add(self, candidate: Candidate) -> str:
-        """Fit a candidate unless it was fitted before; returns its key."""
+        """Fit a candidate unless already done; returns its key."""
         key = candidate if isinstance(candidate, str) else repr(candidate)
         if key not in self.records:
             record: dict[str, Any] = {}

@@ -1,27 +1,27 @@
-"""The report of `real_tables` from its records, one for each split of a table.
+"""The report of `real_tables` from its records, one per split of a table.
 
-    task, table, split, rows   what was learned from: task type, table, number of the split, rows
+    task, table, split, rows   task type, table, number of the split, training size
     skewness                   of the target
-    fits                       key -> measures of a candidate, see `real_tables.Fits`
-    defaults                   flow -> key of its default
-    several                    peer -> keys of its candidates, the one that is judged alone first
-    recommended                measure -> keys `ours`, `portfolio` and `untransformed`, what was `stated` of
-                               ours, and measures `averaged`
-    published                  learner -> RMSE in CTR23; None where it does not matter
+    fits                       measures of candidates by key, see `real_tables.Fits`
+    defaults                   key of the default of each flow
+    several                    keys of the candidates of each peer; the first is also evaluated alone
+    recommended                by measure: keys `ours`, `portfolio` and `untransformed`, statements about ours
+                               in `stated`, and measures `averaged`
+    published                  RMSE in CTR23 by learner; None if not compared
 
-Contenders are compared table by table, by the mean over splits of the measure that is learned in place of the
-one that was asked for, which orders them in the same way and has no unit, on the scale of its link
+Contenders are compared table by table, by the mean over splits of the unitless measure that is learned in
+place of the requested one and orders contenders the same way, on the scale of its link
 (`metalearners.encoding.links`).
 
 Notation
-    mean rank        of the contenders of a table, 1 = best; equal values share their ranks
-    below LightGBM   median percent by which the error (of a measure of which more is better: 1 less its
-                     value) is below that of default LightGBM
-    won              tables on which ours is better - on which it is worse, and the share of the former
+    mean rank        of the contenders of a table, 1 = best; ties get their mean rank
+    below LightGBM   median percent by which the error (1 minus the value, for measures where more is better)
+                     is below that of default LightGBM
+    won              tables on which ours is better - on which it is worse, and its share of both
     p                Wilcoxon's signed-rank test, two-sided, Holm over all tests of a measure
-    kept             share of the stated 80 % intervals that hold the value; of RRSE and of R2 alike
+    kept             share of the stated 80 % intervals that contain the value; the same for RRSE and R2
     stated           mean probability of being better than default LightGBM
-    true             share that is better; an equal value counts half
+    true             share that is better; ties count half
     below none       median percent by which the error is below that of the same configuration without a
                      transformation of the target
 """
@@ -43,7 +43,7 @@ from warehouse.support.text import counted
 from warehouse.vocabulary.measures import MAE, MEASURES, RMSE, larger_is_better
 
 SKEWED = 2.0
-"""Absolute skewness of a target above which it is judged whether its transformation pays."""
+"""Absolute skewness of a target above which the benefit of its transformation is evaluated."""
 FIRST, AVERAGED, OURS = "first", "averaged", "ours"
 MEMBER, MEMBERS = "member ", "members"
 REFERENCE = "default lightgbm"
@@ -54,11 +54,11 @@ PEERS = ("xgboost", "ranger")
 
 Record = Mapping[str, Any]
 Values = Mapping[str, Mapping[str, float]]
-"""Contender -> measures on the rows held out."""
+"""Measures on the held-out rows by contender."""
 
 
 def report(records: Sequence[Record], kind: TaskKind, measures: Sequence[str]) -> None:
-    """Print how the contenders compare, for each measure that recommendations were made for."""
+    """Print a comparison of the contenders for each measure of the recommendations."""
     usable = [record for record in records if "fits" in record]
     for record in records:
         if "refused" in record:
@@ -76,7 +76,7 @@ def report(records: Sequence[Record], kind: TaskKind, measures: Sequence[str]) -
 
 
 def sections(records: Sequence[Record], kind: TaskKind, measure: str) -> dict[str, list[dict[str, Any]]]:
-    """Title -> rows of each table of the report; none where there is nothing to say."""
+    """Rows of each table of the report by title; empty if there is nothing to report."""
     learned = kind.task_type.learned_measure(measure)
     one = by_table([alone(record, measure) for record in records], records, learned)
     best = by_table([best_of_three(record, measure) for record in records], records, learned)
@@ -116,7 +116,7 @@ def failures(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
 
 
 def alone(record: Record, measure: str) -> Values:
-    """Values of single candidates, and of the members of the average."""
+    """Measures of single candidates, and of the members of the average."""
     fits, own = record["fits"], record["recommended"][measure]
     members = dict.fromkeys(own["ours"])
     return {
@@ -130,7 +130,7 @@ def alone(record: Record, measure: str) -> Values:
 
 
 def best_of_three(record: Record, measure: str) -> Values:
-    """Values of the candidate of each contender that is best on validation rows."""
+    """Measures of each contender's candidate that is best on validation rows."""
     fits, own = record["fits"], record["recommended"][measure]
 
     def worth(key: str) -> float:
@@ -145,7 +145,7 @@ def by_table(values: Sequence[Values], records: Sequence[Record], learned: str) 
     """(tables, contenders) mean over splits on the scale of the measure's link, larger is better.
 
     Args:
-        values: of each record. Members of the average make one column with their mean.
+        values: of each record. Members of the average are merged into one column, their mean.
     """
     link = LINKS[MEASURES[learned].link]
     rows = []
@@ -200,7 +200,7 @@ def gain_of_average(z: pd.DataFrame) -> dict[str, Any]:
 
 
 def stated(records: Sequence[Record], measure: str, learned: str) -> Iterator[dict[str, Any]]:
-    """Rows on the first choices, and on all three."""
+    """Rows for the first choices, and for all three."""
     found = pd.DataFrame([row for record in records for row in promises(record, measure, learned)])
     if found.empty:
         return
@@ -217,7 +217,7 @@ def stated(records: Sequence[Record], measure: str, learned: str) -> Iterator[di
 
 
 def promises(record: Record, measure: str, learned: str) -> Iterator[dict[str, Any]]:
-    """What was stated of each of ours that did not fail, and whether it came true."""
+    """Statements about each of ours that did not fail, and whether they came true."""
     own, fits, default = record["recommended"][measure], record["fits"], record["defaults"]["lightgbm"]
     usual = oriented(fits[default]["held_out"][learned], learned)
     for place, (key, expected) in enumerate(zip(own["ours"], own["stated"], strict=True)):
@@ -238,7 +238,7 @@ def promises(record: Record, measure: str, learned: str) -> Iterator[dict[str, A
 
 
 def transformations(records: Sequence[Record], measure: str) -> Iterator[dict[str, Any]]:
-    """Rows on the first recommendation against the same without a transformation of the target."""
+    """Rows on the first recommendation compared with the same without a transformation of the target."""
     skewed = [record for record in records if record["recommended"][measure]["untransformed"]]
     for error in (MAE, RMSE) if skewed else ():
         rows = []

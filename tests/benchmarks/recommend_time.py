@@ -1,11 +1,11 @@
-"""How long `recommend` takes as a whole process, against importing what it could have used.
+"""Time of `recommend` as a whole process, compared with importing the libraries that it could use.
 
-Also how long it takes of that to describe the dataset, scikit-learn's import included.
+Also the share of its time spent on meta-features, including the import of scikit-learn.
 
     python -m tests.benchmarks.recommend_time [--runs 5]
 
-Commands are timed in turn (A B C, A B C, ...), so that a machine that drifts drifts for all of them. The
-first round warms the disk and is not counted.
+Commands are timed in turn (A B C, A B C, ...), so that drifts of the machine affect all of them. The first
+round warms the disk cache and is not counted.
 """
 
 import argparse
@@ -41,11 +41,11 @@ try:
 finally:
     print(timed.seconds / (time.perf_counter() - start), file=sys.stderr)
 """
-"""`recommend` that prints to stderr the share of its time that meta-features took."""
+"""`recommend`, which then prints to stderr the share of its time spent on meta-features."""
 
 
 def write_csv(path: Path, rows: int, columns: int) -> None:
-    """Numbers, a fifth of the columns categories, some missing values, a target that depends on both."""
+    """Write numbers and (a fifth of the columns) categories with gaps, and a target that depends on both."""
     rng = np.random.default_rng(rows)
     frame = pd.DataFrame(rng.normal(size=(rows, columns - 1)).round(4)).add_prefix("x")
     for column in frame.columns[::5]:
@@ -55,14 +55,14 @@ def write_csv(path: Path, rows: int, columns: int) -> None:
 
 
 def seconds(command: list[str]) -> float:
-    """Wall-clock time of a command that must succeed."""
+    """Wall-clock time of a successful command."""
     start = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - start
 
 
 def share_of_metafeatures(options: list[str]) -> float:
-    """The share of `recommend`'s time in which it describes the dataset."""
+    """Share of `recommend`'s time spent on meta-features."""
     command = [sys.executable, "-c", TIMED, *options]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stderr.split()[-1])
 

@@ -1,4 +1,4 @@
-"""Tables that benchmarks print, paired comparisons, and the regret of runs."""
+"""Tables printed by benchmarks, paired comparisons, and the regret of runs."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -13,13 +13,13 @@ class Comparison(NamedTuple):
     """Two contenders on the same tables."""
 
     won: str
-    """Tables on which the one was better - on which it was worse, and the share of the former in both."""
+    """Tables on which the first was better - on which it was worse, and its share of both."""
     p: float
-    """Wilcoxon's signed-rank test, two-sided; NaN where they are equal on all tables."""
+    """Wilcoxon's signed-rank test, two-sided; NaN if they are equal on all tables."""
 
 
 def comparison(gain: pd.Series) -> Comparison:
-    """Compare two contenders by the gain of one over the other on each table; NaN = not on this one."""
+    """Compare two contenders by the gain of one over the other on each table; NaN = not compared there."""
     gain = gain.dropna()
     won, lost = int((gain > 0).sum()), int((gain < 0).sum())
     p = float(wilcoxon(gain).pvalue) if won + lost else np.nan
@@ -27,7 +27,7 @@ def comparison(gain: pd.Series) -> Comparison:
 
 
 def holm(values: Iterable[float]) -> list[str]:
-    """P values corrected for their number by Holm's method, as text; NaN is no test, and empty."""
+    """Holm-corrected p values, as text; NaN is not a test, and gives an empty text."""
     p = np.array([*values], dtype=np.float64)
     tested = ~np.isnan(p)
     if tested.any():
@@ -36,14 +36,14 @@ def holm(values: Iterable[float]) -> list[str]:
 
 
 def regrets(runs: pd.DataFrame) -> pd.Series:
-    """Of each run within its dataset; 0 where all runs of it are equal."""
+    """Regret of each run within its dataset; 0 if all its runs are equal."""
     groups = runs.groupby("dataset")["value"]
     best, worst = groups.transform("max"), groups.transform("min")
     return ((best - runs["value"]) / (best - worst)).fillna(0.0)
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """The table as Markdown, three digits."""
+    """The table in Markdown, with three digits."""
     flat = table.reset_index() if table.index.name or table.index.names[0] else table
     rows = [
         [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row]

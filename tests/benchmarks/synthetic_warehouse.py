@@ -1,13 +1,13 @@
-"""Synthetic warehouses of OpenML's shape, as large as wanted.
+"""Synthetic warehouses of OpenML's shape, of any size.
 
     python -m tests.benchmarks.synthetic_warehouse FOLDER [--runs 10000000] [--chunk 1000000] [--more 1000000]
 
 Ten million runs are on 5,000 datasets, of 3,000 flows and one million setups with ten hyperparameters each;
-every run has a value on four measures. Fewer runs have fewer datasets, flows and setups in proportion. How
-often a flow was run has a heavy tail: `LARGEST` has 5 % of all runs, and what is left falls off as rank to
-the power of -0.8. `DENSE` has 0.5 % of the setups, which ran on at most 500 datasets. Rows are made by
-chunk, each from its own seed, and written by `Warehouse.write`. With `--more` the warehouse has, in place of
-all these runs, so many that come after them.
+every run has a value on four measures. Fewer runs have proportionally fewer datasets, flows and setups. The
+number of runs per flow has a heavy tail: `LARGEST` has 5 % of all runs, and the others fall off as rank to
+the power of -0.8. `DENSE` has 0.5 % of the setups, which ran on at most 500 datasets. Rows are made by chunk,
+each from its own seed, and written by `Warehouse.write`. With `--more` the warehouse has, instead of all
+these runs, this many runs that come after them.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _QUALITIES = ("NumberOfInstances", "NumberOfFeatures", "NumberOfClasses", "Class
 
 @dataclass(frozen=True)
 class Shape:
-    """How many there are of what, in proportion to OpenML's ten million runs."""
+    """Numbers of datasets, flows and setups, in proportion to OpenML's ten million runs."""
 
     runs: int
 
     @property
     def datasets(self) -> int:
-        """5,000 of ten million runs."""
+        """5,000 for ten million runs."""
         return max(20, self.runs // 2_000)
 
     @property
     def flows(self) -> int:
-        """3,000 of ten million runs."""
+        """3,000 for ten million runs."""
         return max(20, 3 * self.runs // 10_000)
 
     @property
@@ -54,7 +54,7 @@ class Shape:
 
 
 def generate(folder: Path, runs: int, chunk: int = 1_000_000, seed: int = 0, more: int = 0) -> Warehouse:
-    """Make the warehouse of so many runs, or of so many `more`, a commit a chunk; prints how far it is."""
+    """Make the warehouse of this many runs, or `more` later ones, one commit per chunk; prints progress."""
     shape = Shape(runs)
     warehouse = Warehouse.create(folder)
     warehouse.write(parents(shape, seed), source="synthetic")
@@ -95,7 +95,7 @@ def parents(shape: Shape, seed: int = 0) -> dict[str, pa.Table]:
 
 
 def rows(shape: Shape, first: int, runs: int, seed: int = 0) -> dict[str, pa.Table]:
-    """Runs with these numbers, their evaluations, and the setups that they are the first to use."""
+    """Runs with these numbers, their evaluations, and the setups that they use first."""
     random = np.random.default_rng([seed, 1, first])
     n_setups = max(1, runs // 10)
     flow = random.choice(shape.flows, n_setups, p=_shares(shape.flows))
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=10_000_000)
     parser.add_argument("--chunk", type=int, default=1_000_000)
-    parser.add_argument("--more", type=int, default=0, help="so many runs that come after --runs")
+    parser.add_argument("--more", type=int, default=0, help="number of runs that come after --runs")
     arguments = parser.parse_args()
     generate(arguments.folder, arguments.runs, arguments.chunk, more=arguments.more)
 

@@ -28,15 +28,15 @@ class TaskKind:
 
     task_type: TaskType
     told: str
-    """Measure that searches are told to be good at."""
+    """Measure that searches optimize."""
     judged: tuple[str, ...]
-    """Measures that searches are judged by."""
+    """Measures by which searches are compared."""
     recommended_for: tuple[str, ...]
-    """Measures that first recommendations are made for."""
+    """Measures of first recommendations."""
     defaults: tuple[str, ...]
-    """Flows whose defaults are compared with, as users name them (`ingest.flows.flow_for`)."""
+    """Flows whose defaults are compared, by users' names (`ingest.flows.flow_for`)."""
     usual: tuple[str, ...]
-    """Those of them of which the best on validation rows is compared with, too."""
+    """Those of them from which the best on validation rows is compared, too."""
     pool: Path
     """Configurations that are run for the starter, among them pytabkit's tuned defaults."""
     estimator: str
@@ -44,21 +44,21 @@ class TaskKind:
     flaml_suffix: str
     """End of the names of FLAML's zero-shot estimators."""
     problem_type: str
-    """AutoGluon's name of the task; empty = it finds out."""
+    """AutoGluon's name of the task; empty = AutoGluon infers it."""
     peer_metric: Callable[[str, int], str]
-    """Measure and number of classes -> the name that FLAML and AutoGluon know the measure by."""
+    """Measure and number of classes -> FLAML's and AutoGluon's name of the measure."""
     without_model: Callable[[], BaseEstimator]
-    """Makes what stands for a contender that fails."""
+    """Makes the replacement of a contender that fails."""
     with_scores: Callable[[Any], BaseEstimator]
     """Unfitted pipeline of a flow -> the same with scores that can be averaged."""
     coded: Callable[[Any, Dataset], Any]
     """Model fitted to a dataset's target -> the same fitted to its outcomes (`ingest.running.scorer`)."""
     skewness: Callable[[np.ndarray], float]
-    """Of outcomes; 0 where they have no order."""
+    """Skewness of outcomes; 0 if they have no order."""
 
     @property
     def name(self) -> str:
-        """Name on command lines, which is FLAML's, too."""
+        """Name on command lines, which is also FLAML's."""
         return self.task_type.words
 
 
@@ -116,4 +116,4 @@ KINDS: Mapping[str, TaskKind] = {
         ),
     )
 }
-"""Name on command lines -> task type in benchmarks."""
+"""Task types in benchmarks, by their names on command lines."""

@@ -1,4 +1,4 @@
-"""The benchmark of algorithm selection in a toy world: one feature says which of two algorithms is good."""
+"""Algorithm selection in a toy world, where one feature tells which of two algorithms is good."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A long command that is told to end: one of the moments of which `endings` has many."""
+"""A long command that is interrupted: one of the many moments of `endings`."""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The benchmark at equal time: which jobs there are, and what its report counts."""
+"""The benchmark at equal time: its jobs and its report."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ ANY = KINDS["classification"]
 
 
 def records(**scores: list[float]) -> pd.DataFrame:
-    """Two splits of each table, a tenth apart."""
+    """Two splits of each table with values a tenth apart."""
     return pd.DataFrame(
         {
             "table": f"t{table}",

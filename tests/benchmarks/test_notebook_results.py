@@ -1,4 +1,4 @@
-"""Figures that notebooks draw, on data with a known answer."""
+"""Figures of notebooks, on data with a known answer."""
 
 import numpy as np
 import pandas as pd

@@ -18,7 +18,7 @@ KIND = KINDS["regression"]
 
 
 def fit(error: float, validated: float | None = None) -> dict[str, Any]:
-    """A fit whose errors are all equal; the target has a spread of 1."""
+    """A fit with equal errors on all measures; the target has a spread of 1."""
     names = (RMSE, "mean_absolute_error", "root_relative_squared_error")
     return {
         "held_out": dict.fromkeys(names, error),
@@ -54,7 +54,7 @@ def record(table: str, split: int, *, first: float, default: float, **more: Any)
 
 
 def reported(*records: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Title -> first cell of a row -> row."""
+    """Rows by title and first cell."""
     return {
         title: {row.get("", ""): row for row in rows} for title, rows in sections(records, KIND, RMSE).items()
     }

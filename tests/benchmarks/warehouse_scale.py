@@ -2,25 +2,25 @@
 
     python -m tests.benchmarks.warehouse_scale FOLDER [--runs 10000000] [--only append matrix ...]
 
-The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is not there, and beside it
-the one that is merged. Each operation runs in a process of its own, whose peak memory is what is stated
-beside its seconds (imports are in the memory, not in the seconds, unless it is a command). The processor's
-seconds are those of all threads, which tell what the machine would take if nothing else ran. Files are in the
-disk's cache: each runs after another.
+The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is missing, and the one to
+merge beside it. Each operation runs in its own process, whose peak memory is reported beside its seconds
+(imports count for the memory, but for the seconds only of commands). Processor time is that of all threads,
+and shows how long the machine would take if nothing else ran. Files are in the disk cache: the operations run
+one after another.
 
     append       a commit of a tenth of the runs with their setups, to a copy, against pyarrow writing the
                  same rows to plain Parquet files
     runs         `run_table` of the largest flow, hyperparameters as columns
     matrix       `performance_matrix` of the densest flow
     open         open and count the runs
-    sample       `run_table` of all flows, as learners have it
-    recommend    the command for a CSV of 500 rows: with the starter, then with the warehouse; a model is
-                 trained first, which `train` states
+    sample       `run_table` of all flows, as for learners
+    recommend    the command for a CSV of 500 rows: with the starter, then with the warehouse; first `train`
+                 trains a model
     verify       the command, then with --deep
-    export       the command's work: a copy with one file a table
-    merge        a warehouse of a tenth of the runs, all of them new, into a copy; then the same once more
-    small        reading after many appends of 10 runs each (--appends), which files are compacted in now and
-                 then, against reading the same runs from one commit; the appends are timed, too
+    export       the command's work: a copy with one file per table
+    merge        a warehouse of a tenth of the runs, all of them new, into a copy; then the same again
+    small        reading after many appends of 10 runs each (--appends), with files compacted now and then,
+                 compared with reading the same runs from one commit; the appends are timed, too
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ from warehouse.store import STARTER, Warehouse
 
 MEASURE = "predictive_accuracy"
 Seconds = dict[str, np.ndarray]
-"""What was done -> seconds that passed, and of the processor."""
+"""Wall-clock and processor seconds, by operation."""
 
 
 def now() -> np.ndarray:
-    """Seconds of the clock and of the processor."""
+    """Current wall-clock and processor time in seconds."""
     return np.array([time.perf_counter(), time.process_time()])
 
 
 def append(folder: Path, runs: int) -> Seconds:
-    """Commit new runs, and write the same with pyarrow alone."""
+    """Commit new runs, and write the same rows with pyarrow alone."""
     new = rows(Shape(runs), runs, runs // 10)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         copy = Path(scratch) / "warehouse"
@@ -89,14 +89,14 @@ def matrix(folder: Path, _runs: int) -> Seconds:
 
 
 def count(folder: Path, _runs: int) -> Seconds:
-    """Open and count."""
+    """Open the warehouse and count its runs."""
     start = now()
     counted = Warehouse.open(folder).sql("SELECT count(*) AS n FROM runs")["n"][0]
     return {f"{counted:,} runs": now() - start}
 
 
 def sample(folder: Path, _runs: int) -> Seconds:
-    """All flows."""
+    """Runs of all flows."""
     warehouse, start = Warehouse.open(folder), now()
     table = warehouse.run_table(None, MEASURE)
     return {f"{len(table.runs):,} runs": now() - start}
@@ -124,12 +124,12 @@ def merge(folder: Path, _runs: int) -> Seconds:
 
 
 def _more(folder: Path) -> Path:
-    """Where the warehouse lies that is merged."""
+    """Path of the warehouse to merge."""
     return folder.with_name(f"{folder.name}-more")
 
 
 def small(folder: Path, _runs: int, appends: int = 1_000) -> Seconds:
-    """Many commits against one."""
+    """Compare many commits with one."""
     shape, n = Shape(10_000), appends
     parts = [rows(shape, 10 * number, 10) for number in range(n)]
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -222,7 +222,7 @@ def main() -> None:
 
 
 def _generate(folder: Path, runs: int, *more: str) -> None:
-    """Make a warehouse, in a process of its own: what is measured is not to have its memory."""
+    """Make a warehouse in its own process, so that its memory is not measured."""
     module = "tests.benchmarks.synthetic_warehouse"
     command = [sys.executable, "-m", module, str(folder), "--runs", str(runs), *more]
     subprocess.run(command, check=True, stdout=sys.stderr)

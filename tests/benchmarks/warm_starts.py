@@ -1,4 +1,4 @@
-"""Starts of a search compared as in van Hoof's thesis (Figures 6.5 to 6.7): what the notebook draws.
+"""Starts of a search compared as in van Hoof's thesis (Figures 6.5 to 6.7), for the notebook.
 
     tune simulate --warehouse runs/ --flow 6969 --trials 30 --folds 5 --csv curves.csv \\
         --method gbqr+none --method gbqr+top@lightgbm --method gbqr+worst@lightgbm \\
@@ -7,9 +7,9 @@
         --method gbqr+top --method gbqr+delta --method blend+top
     python -m tests.benchmarks.warm_starts curves.csv
 
-Writes, of the methods of each figure, mean regret with its 95 % interval and mean rank among them after each
+Writes, for the methods of each figure, mean regret with its 95 % interval and mean rank among them after each
 trial, and two-sided tests of the thesis's findings over datasets (Wilcoxon's signed-rank test on the mean
-regret over all trials, Holm's correction over all of them).
+regret over all trials, Holm's correction over all tests).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FINDINGS = (
     ("gbqr+delta@lightgbm", "gbqr+opt-3", "delta is better than OPT-3"),
     ("blend+top", "gbqr+delta@lightgbm", "ours: the default search is better than delta"),
 )
-"""What is better, than what, in the thesis's words."""
+"""The better method, the worse one, and the finding, in the thesis's words."""
 
 
 def figure(curves: pd.DataFrame, methods: tuple[str, ...]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def figure(curves: pd.DataFrame, methods: tuple[str, ...]) -> dict[str, Any]:
 
 
 def findings(curves: pd.DataFrame) -> list[dict[str, Any]]:
-    """The thesis's findings with what speaks for them."""
+    """The thesis's findings with the evidence for them."""
     means = curves.pivot_table(index="dataset", columns="method", values="regret")
     ps = [wilcoxon(means[one], means[other]).pvalue for one, other, _ in FINDINGS]
     corrected = multipletests(ps, method="holm")[1]
@@ -95,7 +95,7 @@ def findings(curves: pd.DataFrame) -> list[dict[str, Any]]:
 def main() -> None:
     """Read trials, write figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("curves", type=Path, help="what `tune simulate --csv` wrote")
+    parser.add_argument("curves", type=Path, help="output of `tune simulate --csv`")
     parser.add_argument("--output", type=Path, default=RESULTS / "warm_starts.json")
     arguments = parser.parse_args()
     curves = pd.read_csv(arguments.curves)

@@ -1,4 +1,4 @@
-"""The normalized accuracy, which follows from stored accuracies and qualities.
+"""Normalized accuracy, computed from stored accuracies and qualities.
 
 Notation
     p        (classes,) shares of the classes
@@ -14,9 +14,9 @@ from warehouse.support.arrays import Floats
 def chance_accuracy(qualities: pd.DataFrame) -> pd.Series:
     """Chance of each dataset, from its qualities (datasets x qualities); NaN where one is missing.
 
-    Qualities tell the largest and the smallest class, and the entropy of all. With up to four classes that is
-    the distribution; with more, one of the classes between is taken to be as much larger than the others
-    between, which are equal, as the entropy says.
+    Qualities give the sizes of the largest and the smallest class, and the entropy. With up to four classes
+    this determines the distribution. With more, all classes between are assumed equal except one, which is
+    larger by as much as the entropy requires.
     """
     needed = ["MajorityClassPercentage", "MinorityClassPercentage", "NumberOfClasses", "ClassEntropy"]
     percent, smallest_percent, classes, entropy = qualities.reindex(columns=needed).to_numpy(np.float64).T
@@ -24,7 +24,7 @@ def chance_accuracy(qualities: pd.DataFrame) -> pd.Series:
     between = np.maximum(classes - 2, 0)
     rest = np.where(between > 0, np.maximum(1 - largest - smallest, 0), 0.0)
     left = entropy - _bits(largest) - _bits(smallest)
-    # Bisection: the larger the share of one class of those between, the smaller the entropy.
+    # Bisection: the larger the share of that one class, the smaller the entropy.
     low, high = rest / np.maximum(between, 1), rest
     for _ in range(50):
         one = (low + high) / 2
@@ -44,9 +44,9 @@ def _bits(share: Floats) -> Floats:
 
 
 def normalized_accuracy(runs: pd.DataFrame, qualities: pd.DataFrame) -> pd.DataFrame:
-    """`runs`, whose column `value` is an accuracy and `dataset` its dataset, with normalized values.
+    """`runs` (with columns `value`, an accuracy, and `dataset`) with normalized values.
 
-    Runs on datasets whose chance is unknown are left out.
+    Drops runs on datasets with unknown chance.
     """
     chance = runs["dataset"].map(chance_accuracy(qualities)).astype(float)
     normalized = runs.assign(value=(runs["value"] - chance) / (1 - chance))

@@ -1,11 +1,11 @@
-"""OpenML's published qualities in one unit and by one rule, so that they stand beside computed ones.
+"""OpenML's published qualities with one unit and one rule each, comparable with computed ones.
 
-OpenML's engine changed over the years and old values stayed: shares are fractions for some datasets and
-percent for others (`MinorityClassPercentage` is often a fraction where all others are percent), a negative
-number stands for "does not exist", old statistics of nominal features count the target as one, and for a time
-the moments of numeric features were those of several datasets at once. A numeric target counts as a numeric
-feature, so its unit is in the moments and its values in the cardinalities; `AutoCorrelation` is
-1 - (first - last) / (rows - 1) of its values.
+OpenML's engine changed over the years, but old values stayed. Shares are fractions for some datasets and
+percent for others (`MinorityClassPercentage` is often a fraction where all others are percent); a negative
+number means "does not exist"; old statistics of nominal features include the target; and for a time the
+moments of numeric features were those of several datasets at once. A numeric target counts as a numeric
+feature, so its unit affects the moments and its values the cardinalities; `AutoCorrelation` is 1 - (first -
+last) / (rows - 1) of its values.
 """
 
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from warehouse.vocabulary.qualities import GROUPS, QUALITIES
 from warehouse.vocabulary.task_types import REGRESSION
 
-# Share -> (part, whole): all are in percent here.
+# Share -> (part, whole); all shares become percent.
 _SHARES = {
     "MajorityClassPercentage": ("MajorityClassSize", "NumberOfInstances"),
     "MinorityClassPercentage": ("MinorityClassSize", "NumberOfInstances"),
@@ -28,10 +28,9 @@ _NOT_OF_NUMERIC_TARGETS = {
     *(name for name in GROUPS["cardinality"] if name.endswith("OfNumericAttributes")),
     *(quality.name for quality in QUALITIES if not quality.is_defined_for(REGRESSION)),
 }
-"""Qualities whose published values, where the target is numeric, depend on its unit or do not exist."""
-
-# Regular expression for the names of qualities that count, measure a spread, an entropy, a share or an
-# error: everything but means, skewness, kurtosis and kappas.
+"""Qualities whose published values depend on the unit of a numeric target, or do not exist for one."""
+# Regular expression for the names of qualities that are counts, spreads, entropies, shares or errors:
+# everything but means, skewness, kurtosis and kappas.
 _NEVER_NEGATIVE = (
     "^NumberOf|^PercentageOf|^(?:Majority|Minority)Class|^Dimensionality$|^DefaultAccuracy$|^AutoCorrelation$"
     "|^EquivalentNumberOfAtts$|^MeanNoiseToSignalRatio$|^Cardinality|CardinalityOf|DistinctValues"
@@ -40,12 +39,12 @@ _NEVER_NEGATIVE = (
 
 
 def harmonized(published: pd.DataFrame) -> pd.DataFrame:
-    """Published qualities, datasets x qualities, as our extractor would write them; NaN where undefined.
+    """Published qualities, datasets x qualities, as computed by our extractor; NaN where undefined.
 
-    A negative value of a quality that can't be negative does not exist. Shares are computed again from the
-    counts published beside them, in percent. Statistics of nominal features do not exist where the target is
-    the only symbolic column, moments where no column is numeric or where they are of other datasets, too.
-    Where the target is numeric, neither qualities of classes exist nor those that count it as an attribute.
+    Negative values of nonnegative qualities become NaN. Shares are computed again from the published counts,
+    in percent. Statistics of nominal features become NaN if the target is the only symbolic column; so do
+    moments without numeric columns or with values of other datasets; so do, for numeric targets, qualities of
+    classes and those that include the target as an attribute.
     """
     never_negative = published.columns.str.contains(_NEVER_NEGATIVE)
     is_rounding = published.lt(0) & published.gt(-1e-9)
@@ -72,10 +71,10 @@ def harmonized(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def carried_over(published: pd.DataFrame) -> pd.Series:
-    """(datasets,) whether a dataset's moments repeat those of another dataset.
+    """(datasets,) whether a dataset's moments include those of another dataset.
 
-    OpenML's engine for a time kept the attributes of the datasets that it had described before. It shows
-    where an extreme is equal, to the last digit, for datasets with different numbers of rows.
+    For a time OpenML's engine kept the attributes of previous datasets. This shows if an extreme is exactly
+    equal for datasets with different numbers of rows.
     """
     if "NumberOfInstances" not in published:
         return pd.Series(False, index=published.index)
@@ -91,6 +90,6 @@ def carried_over(published: pd.DataFrame) -> pd.Series:
 
 
 def _replace(values: pd.DataFrame, name: str, computed: pd.Series) -> None:
-    """Put `computed` where it exists; elsewhere the published value is all there is."""
+    """Replace values by `computed` where it exists, and keep the published value elsewhere."""
     usable = computed.notna() & values[name].notna()
     values[name] = values[name].mask(usable, computed)

@@ -1,4 +1,4 @@
-"""The questions that learners ask the warehouse, answered as data frames.
+"""Queries for learners on the warehouse, with data frames as results.
 
 Every function takes `ask`, which runs one SELECT over the warehouse's tables and returns an Arrow table.
 """
@@ -27,30 +27,30 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
-# Marks a parameter that a setup's flow does not have; a parameter that is set to nothing is None.
+# Value of a hyperparameter that a setup's flow lacks; None is a value.
 ABSENT = float("nan")
 
 
 MOST_CELLS = 2**28
-"""Largest number of cells of a matrix: 2 GiB."""
+"""Most cells of a matrix: 2 GiB."""
 
 _COLUMNS = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
 
 
 @dataclass(frozen=True)
 class RunTable:
-    """Successful runs on one measure, and the configurations that were run.
+    """Successful runs on one measure, and their configurations.
 
     `runs` has one row per run, in source order: run, dataset, family (equal for near copies), task, flow,
-    algorithm, setup, train_rows (missing: all rows), value (of the measure). Of a dataset that
-    configurations were fitted on several numbers of rows of, there are the runs on the number that most of
-    them were fitted on (of equals the least), and those that do not state it; `larger` has the runs on more,
-    `smaller` those on fewer, with the same columns. `configurations` has one row per setup of `runs`, in
-    order of first run; its hyperparameters are Python values (None, bool, int, float, str) or `ABSENT`, in
-    alphabetical order. `scales` says of hyperparameters, by the name of their column, on which scale their
-    numbers compare, where that was declared for a flow. `related` has the values of related measures by run
-    (index) and measure (columns), NaN where a run has none; it may lack runs, and have others. Runs that a
-    search made (`SEARCHES`) have none: among what was chosen by the measure, others say little of it.
+    algorithm, setup, train_rows (missing: all rows), value (of the measure). If a dataset has runs with
+    several training sizes, `runs` has those with the size of most configurations (with ties, the smallest)
+    and those without a stated size; `larger` and `smaller` have the runs with larger and smaller sizes, with
+    the same columns. `configurations` has one row per setup of `runs`, in order of first run; its
+    hyperparameters are Python values (None, bool, int, float, str) or `ABSENT`, in alphabetical order.
+    `scales` has the scale on which a hyperparameter's numbers compare, by column, if it was declared for a
+    flow. `related` has the values of related measures by run (index) and measure (columns), NaN if missing;
+    its runs may differ from those of `runs`. Runs of searches (`SEARCHES`) have none: they were chosen by the
+    measure, which biases the others.
     """
 
     flow: str | None
@@ -62,15 +62,15 @@ class RunTable:
     smaller: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_COLUMNS))
     related: pd.DataFrame = field(default_factory=pd.DataFrame)
     declared: Mapping[str, SearchedFlow] = field(default_factory=dict)
-    """Algorithm -> its flow, where its space was declared."""
+    """The flow of each algorithm with a declared space."""
     is_sample: bool = False
-    """Whether there are more such runs in the warehouse (`warehouse.questions.sampling`)."""
+    """Whether the warehouse has more such runs (`warehouse.questions.sampling`)."""
 
     def searched_flow(self, algorithm: str) -> SearchedFlow:
-        """The flow of one algorithm of the table with its space: as declared, else as its runs show it.
+        """The flow of an algorithm with its space: as declared, else inferred from its runs.
 
         Raises:
-            BadInput: its runs show none (`warehouse.vocabulary.inference`).
+            BadInput: no space can be inferred (`warehouse.vocabulary.inference`).
         """
         known = self.declared.get(algorithm)
         if known is not None:
@@ -94,26 +94,25 @@ def run_table(
     """Runs of `flow` on tasks of one type that have a value of `measure`.
 
     `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
-    None for all runs; then the configurations are a joint table. `measure` is any that runs
-    have, or an alias (`warehouse.vocabulary.measures`); `normalized_accuracy` is computed from the accuracy
-    where it is not stored. Values of `related` measures are for who learns from the runs; others need not ask
-    for them. Where there are more runs than memory may hold, they are a sample
-    (`warehouse.questions.sampling`), which is logged. Raises `BadInput` for an unknown flow or measure, and
-    names the known ones.
+    None for all runs; then the configurations are a joint table. `measure` is any measure of the runs, or an
+    alias (`warehouse.vocabulary.measures`); `normalized_accuracy` is computed from the accuracy if it is not
+    stored. Only learners need the values of `related` measures. More runs than fit in memory are sampled
+    (`warehouse.questions.sampling`), with a log message. Raises `BadInput` for an unknown flow or measure,
+    and names the known ones.
     """
     return table_of(run_answers(ask, flow, measure, task_type=task_type, related=related))
 
 
 @dataclass(frozen=True)
 class RunAnswers:
-    """Rows of a `RunTable`; a sample is worth keeping."""
+    """Rows of a `RunTable`, in the form in which samples are stored."""
 
     flow: str | None
     measure: str
     task_type: TaskType
     is_sample: bool
     rows: Mapping[str, pa.Table]
-    """runs, hyperparameters, scales, spaces, and related, where it was asked for or this is a sample."""
+    """runs, hyperparameters, scales, spaces, and related (if requested, or always in a sample)."""
 
 
 def run_answers(
@@ -128,7 +127,7 @@ def run_answers(
     """Rows for a `RunTable`; arguments and errors as for `run_table`.
 
     Args:
-        only: flows that a joint table is to have the runs of, named as `flow` is; empty = all.
+        only: flows whose runs a joint table has, named as in `flow`; empty = all.
     """
     ask = _on_tasks_of(task_type, ask)
     resolved, flows = _resolve_flow(ask, flow)
@@ -160,7 +159,7 @@ def run_answers(
 
 
 def with_experiments(ask: Ask, sample: RunAnswers, datasets: Collection[str]) -> RunAnswers:
-    """A sample, and after it all runs of own experiments on some datasets, of the flows of the sample."""
+    """A sample, followed by all runs of own experiments on some datasets with the sample's flows."""
     ask = _on_tasks_of(sample.task_type, ask)
     drawn = sample.rows["runs"]
     ours = ask(_EXPERIMENTS, {"datasets": [*datasets]})["run"]
@@ -204,7 +203,7 @@ def table_of(answers: RunAnswers) -> RunTable:
 
 
 def _on_tasks_of(task_type: TaskType, ask: Ask) -> Ask:
-    """`ask` for queries that name `TASKS`: those of this type alone."""
+    """`ask` for queries with `TASKS`, restricted to this type."""
 
     def ask_of_type(query: str, parameters: Mapping[str, Any]) -> pa.Table:
         is_of_type = "$task_type" in query
@@ -214,23 +213,23 @@ def _on_tasks_of(task_type: TaskType, ask: Ask) -> Ask:
 
 
 def _naming(flows: list[str] | None, *, joint: bool) -> dict[str, Any]:
-    """Parameters of queries that name the hyperparameters of flows (None: of all)."""
+    """Parameters of queries that name the hyperparameters of flows (None: all)."""
     return {"flows": flows, "joint": joint, "separator": SEPARATOR}
 
 
 def _runs(ask: Ask, sample: RunSample, measure: str) -> pa.Table:
-    """Runs with their number of rows against the usual one (`size`), in source order."""
+    """Runs in source order; `size` compares their training size with the usual one."""
     return _ask_sample(ask, _RUNS, sample, measure=measure, **_usual_rows(ask, measure))
 
 
 def _usual_rows(ask: Ask, measure: str) -> dict[str, list[Any]]:
-    """Datasets with runs on several numbers of rows, and the usual number, as parameters of `_USUAL`."""
+    """Datasets with several training sizes, and the usual size, as parameters of `_USUAL`."""
     counted = ask(_USUAL_ROWS, {"measure": measure})
     return {"usual": counted["dataset"].to_pylist(), "usual_rows": counted["train_rows"].to_pylist()}
 
 
 def _ask_sample(ask: Ask, query: str, sample: RunSample, **parameters: Any) -> pa.Table:
-    """Rows of a query of runs, of those in the sample alone."""
+    """Rows of a query of runs, restricted to the sample."""
     parameters["flows"] = sample.flows
     if sample.runs is None:
         return ask(query.format(of_sample=""), parameters)
@@ -242,8 +241,8 @@ def performance_matrix(
 ) -> pd.DataFrame:
     """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
 
-    Several runs of one setup on one dataset count as their mean. `measure`, `flow` (None: all) and errors as
-    in `run_table`; `Failed` where the matrix is larger than memory may hold (`MOST_CELLS`).
+    Several runs of one setup on one dataset are averaged. `measure`, `flow` (None: all) and errors as in
+    `run_table`; `Failed` if the matrix exceeds `MOST_CELLS`.
     """
     ask = _on_tasks_of(task_type, ask)
     _, flows = _resolve_flow(ask, flow)
@@ -264,9 +263,8 @@ def performance_matrix(
 def metafeatures(ask: Ask) -> pd.DataFrame:
     """Qualities by dataset (index) and quality (columns), NaN where a dataset has none.
 
-    What we computed stands before what OpenML published, also where we found that a quality does not
-    exist. Published values are brought to one unit and one rule first
-    (`warehouse.questions.openml_qualities`).
+    Qualities computed by us precede those published by OpenML, even where we found a quality undefined.
+    Published values are first converted to one unit and one rule (`warehouse.questions.openml_qualities`).
     """
     computed = ask(_QUALITIES, {"computed": True}).to_pandas()
     published = harmonized(_pivot(ask(_QUALITIES, {"computed": False}), "dataset", "quality"))
@@ -278,11 +276,11 @@ def metafeatures(ask: Ask) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class TimedFits:
-    """Runs that state the time of a fit, and their configurations.
+    """Runs with the time of a fit, and their configurations.
 
     `runs` has one row per run, in source order: setup, algorithm, dataset, family (equal for near copies),
-    train_rows (missing: all), seconds (of processor time, of one fit), stopped (whether a fit took longer
-    than that). `configurations` has one row per setup, and `scales` are those of a `RunTable`.
+    train_rows (missing: all), seconds (processor time of one fit), stopped (whether a fit took longer than
+    that). `configurations` has one row per setup, and `scales` are those of a `RunTable`.
     """
 
     runs: pd.DataFrame
@@ -293,9 +291,9 @@ class TimedFits:
 def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> TimedFits:
     """Fits of all runs that state their time.
 
-    Where a run states for how much of its wall-clock time it had the processor, its fits had the same share.
-    The seconds of a run that was stopped by its time limit are the limit divided by the usual time of a whole
-    run of its task, in fits. A very large warehouse is sampled, by a hash.
+    A run's ratio of processor time to wall-clock time is applied to its fits. The seconds of a run stopped by
+    its time limit are the limit divided by the usual number of fits per run of its task. A very large
+    warehouse is sampled, by a hash.
     """
     timed = ask("SELECT count(*) AS runs FROM evaluations WHERE measure = 'fit_seconds'", {})["runs"][
         0
@@ -312,10 +310,10 @@ def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> TimedFits:
     )
 
 
-# Runs on other numbers of rows are runs of other tasks on the same dataset. No number: all rows of the task.
-# Of most datasets there is but one number, and of a large warehouse most runs are on these: which number is
-# usual is counted where there are several, and `usual` has these datasets alone. Where no run of a part of a
-# file states its number, that part is not read.
+# Runs with other training sizes are runs of other tasks on the same dataset. No size means all rows of the
+# task. Most datasets have a single size, and so have most runs of a large warehouse: the usual size is
+# counted only for datasets with several, and `usual` has only these. Parts of files without any stated size
+# are not read.
 _USUAL_ROWS = f"""
 WITH stated AS (
   SELECT DISTINCT t.dataset FROM runs r JOIN {TASKS} t USING (task) WHERE r.train_rows IS NOT NULL
@@ -333,13 +331,13 @@ SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
 FROM counted GROUP BY dataset
 """
 
-# Asked for before, not a part of the query: the plan for a few rows differs from the one for many.
+# Asked for separately, as the plan for a few rows differs from that for many.
 _USUAL = """
 LEFT JOIN (SELECT unnest($usual::VARCHAR[]) AS dataset, unnest($usual_rows::DOUBLE[]) AS train_rows) usual
   ON usual.dataset = t.dataset
 """
 
-# A setup of OpenML whose hyperparameters the server lost: nobody knows what was run.
+# A setup of OpenML whose hyperparameters the server lost: its configuration is unknown.
 _IS_KNOWN = """
 r.setup NOT IN (
   SELECT setup FROM setups WHERE configuration IS NULL AND regexp_full_match(setup, 'openml:[0-9]+')
@@ -392,7 +390,7 @@ WHERE ($flows IS NULL OR list_contains($flows, s.flow)) AND h.tunable IS DISTINC
   AND ($setups IS NULL OR h.setup IN (SELECT unnest($setups::VARCHAR[])))
 """
 
-# Of flows that share a column, what was declared last.
+# If several flows share a column, the latest declaration counts.
 _SCALES = f"""
 SELECT {_COLUMN} AS parameter, last(s.scale ORDER BY i.version, s.flow) AS scale
 FROM scales s
@@ -468,7 +466,7 @@ FROM qualities WHERE (source = 'computed') = $computed
 
 
 def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | None]:
-    """The canonical name of the requested flow or algorithm, and its flows (None: all)."""
+    """Canonical name of the requested flow or algorithm, and its flows (None: all)."""
     if flow is None:
         return None, None
     known = ask("SELECT flow, algorithm FROM flows ORDER BY flow", {}).to_pylist()
@@ -485,7 +483,7 @@ def _resolve_flow(ask: Ask, flow: str | None) -> tuple[str | None, list[str] | N
 
 
 def _stored_name(ask: Ask, measure: str) -> str:
-    """The name of a measure in the warehouse: as given if runs have it, else the name behind an alias."""
+    """Name of a measure in the warehouse: as given if runs have it, else the name behind an alias."""
     known = known_name(measure)
     if known is None or known == measure:
         return measure
@@ -494,7 +492,7 @@ def _stored_name(ask: Ask, measure: str) -> str:
 
 
 def _refuse_without_runs(ask: Ask, measure: str, flows: list[str] | None, task_type: TaskType) -> None:
-    """Raise `BadInput` unless runs on tasks of this type have the measure, if only unsuccessful ones."""
+    """Raise `BadInput` unless some run on tasks of this type, even an unsuccessful one, has the measure."""
     found = ask(_MEASURES_OF_TASKS, {"flows": flows}).to_pylist()
     types = sorted({row["task_type"] for row in found if row["measure"] == measure})
     if not types:
@@ -517,14 +515,14 @@ WHERE $flows IS NULL OR list_contains($flows, e.flow)
 
 
 def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
-    """Python values by setup and hyperparameter, of the hyperparameters that one of `setups` has."""
+    """Python values by setup and hyperparameter, for the hyperparameters of `setups`."""
     rows, row_names = _codes(hyperparameters["setup"])
     columns, column_names = _codes(hyperparameters["parameter"])
     values, texts = _codes(hyperparameters["value"])
     decoded = np.empty(len(texts), dtype=object)
-    decoded[:] = [_plain(text) for text in texts]  # each distinct text once
+    decoded[:] = [_plain(text) for text in texts]  # each distinct text only once
     rows = setups.get_indexer(pd.Index(row_names, dtype=setups.dtype))[rows]
-    here = rows >= 0  # hyperparameters of setups without such a run are left out
+    here = rows >= 0  # drop hyperparameters of other setups
     names = sorted({column_names[column] for column in np.unique(columns[here])})
     place = pd.Index(names, dtype=str).get_indexer(pd.Index(column_names, dtype=str))
     matrix = np.full((len(setups), len(names)), ABSENT, dtype=object)
@@ -533,10 +531,10 @@ def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
 
 
 def _plain(text: str) -> bool | int | float | str | None:
-    """The value of a JSON text; lists and objects, which are no single value, stay text."""
+    """The value of a JSON text; lists and objects stay text, as they are no single value."""
     if text[0] in "[{":
         return text
-    if text[0] in "-0123456789":  # of columns of hyperparameters, most; this is five times as fast
+    if text[0] in "-0123456789":  # most values; five times as fast as JSON
         return float(text) if "." in text or "e" in text or "E" in text else int(text)
     value: bool | str | None = json.loads(text)
     return value

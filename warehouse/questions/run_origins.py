@@ -1,4 +1,4 @@
-"""Origins of a warehouse's runs: which of them the bundled starter has, and which are others."""
+"""Origins of a warehouse's runs: how many are the bundled starter's, and how many are others."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from warehouse.vocabulary.schema import TABLES
 Ask = Callable[..., pa.Table]
 """`Warehouse.arrow` of one version."""
 Whose = Literal["starter", "user", "other"]
-"""The bundled starter, the user's own warehouse (which commands take where none is named), or another."""
-
-# Rows that a copy of the starter has from it keep the ids of the starter's ingests.
+"""The bundled starter, the user's own warehouse (the default of commands), or another."""
+# In a copy of the starter, its rows keep the ids of the starter's ingests.
 _FROM_STARTER = "SELECT count(*) AS n FROM runs WHERE outcome = 'success' AND list_contains($ingests, ingest)"
 _WRITTEN_SINCE = """
 SELECT r.run, i.finished FROM runs r LEFT JOIN ingests i USING (ingest)
@@ -37,11 +36,11 @@ class RunOrigins:
     starter: int
     """Number of the bundled starter's runs."""
     of_starter: int
-    """Number of these that the warehouse has."""
+    """Number of the starter's runs in the warehouse."""
     others: int
-    """Number of the warehouse's runs that the starter does not have."""
+    """Number of the other runs in the warehouse."""
     last: date | None
-    """The day on which the newest of these were written (UTC); None if there are none."""
+    """Day on which the newest of the other runs were written (UTC); None if there are none."""
 
     def document(self) -> dict[str, Any]:
         """The origins as JSON values."""
@@ -54,7 +53,7 @@ class RunOrigins:
         }
 
     def in_words(self) -> str:
-        """The warehouse in words, to follow `Learned from ... of`.
+        """The warehouse in words, to follow "Learned from ... of".
 
         >>> RunOrigins("/home/me/runs", "user", 48_000, 48_000, 42, date(2026, 11, 20)).in_words()
         'your warehouse /home/me/runs (the starter and 42 runs of yours, last on 2026-11-20)'
@@ -82,10 +81,10 @@ def run_origins(
     Args:
         ask: queries the warehouse.
         starter_ingests: ids of the ingests that wrote the bundled starter.
-        starter_files: files of the starter's table `runs`, read as they are: a connection to query them would
-            take several times as long.
+        starter_files: files of the starter's table `runs`, read directly: opening a connection for a query
+            takes several times as long.
         location: path or URL of the warehouse.
-        whose: whose warehouse it is, not the starter.
+        whose: whose warehouse it is; not the starter.
     """
     tables = [pq.ParquetFile(file).read(columns=["run", "outcome"]) for file in starter_files]
     starter = pa.concat_tables([TABLES["runs"].schema.empty_table().select(["run", "outcome"]), *tables])

@@ -1,11 +1,10 @@
-"""The sample of runs to learn from, where all runs are too many.
+"""A sample of runs to learn from, for warehouses with too many.
 
-The table of the runs of all flows of a warehouse has a cell for each configuration and each hyperparameter of
-any flow: a million configurations of 3,000 flows have thirty billion. Of a warehouse that is too large a
-sample is taken, the same one at each time: of the flows, those of algorithms that Headstart builds first, and
-of these and the others those that were run most; of the datasets and the configurations those that were run
-most; and of each dataset equally many runs where it has so many, drawn by a hash of their names. What a
-search ran is kept: these runs are few, and a user's own.
+The joint table of all flows has a cell for each configuration and each hyperparameter of any flow: thirty
+billion for a million configurations of 3,000 flows. If a warehouse is too large, learners get a sample,
+always the same one: flows of algorithms that Headstart can build first, then those with the most runs; the
+datasets and the configurations with the most runs; and equally many runs of each dataset, as far as it has
+them, drawn by a hash of their names. All runs of searches are included: they are few, and the user's own.
 """
 
 from __future__ import annotations
@@ -27,36 +26,36 @@ TASKS = """(
     ORDER BY t.target IS NULL, t.target IS DISTINCT FROM d.target, length(t.task), t.task
   ), true)
 )"""
-"""Tasks of one type, in a query, and of one target a dataset: runs of several do not compare.
+"""Tasks of one type, in a query, with one target per dataset: runs on different targets do not compare.
 
-The target is the dataset's own; where that is unknown, the target of the dataset's first task, which at
-OpenML has the lowest number. A task whose target is unknown counts as one of it.
+The target is the dataset's own; if that is unknown, that of the dataset's first task, which at OpenML has the
+lowest number. A task with an unknown target counts as having this one.
 """
 SEARCHES = ("tune", "verify")
 """Sources whose runs were chosen by their results on the dataset."""
 
 MOST_RUNS = 1_000_000
-"""Most runs of a table of one flow that is not a sample; a run takes about half a kilobyte."""
+"""Most runs of one flow without sampling; a run takes about half a kilobyte."""
 MOST_CELLS = 2**27
-"""Configurations times hyperparameters of a table that is not a sample: 1 GiB."""
+"""Most configurations times hyperparameters without sampling: 1 GiB."""
 MOST_LEARNED = 200_000
-"""Runs of a table of all flows that is not a sample; a learner takes a few kilobytes for each."""
+"""Most runs of all flows without sampling; a learner takes a few kilobytes for each."""
 SAMPLED_RUNS = 100_000
 SAMPLED_DATASETS = 1_000
 SAMPLED_SETUPS = 5_000
 SAMPLED_CELLS = 2**24
-"""Runs times hyperparameters: a learner has several copies of 128 MiB each."""
+"""Most runs times hyperparameters of a sample: a learner has several copies of 128 MiB each."""
 
 
 _FEW_SETUPS = 20_000
 _HYPERPARAMETERS = 100
-"""About the largest number of one algorithm."""
+"""About the largest number of hyperparameters of an algorithm."""
 
 logger = logging.getLogger(__name__)
 
 
 def limits() -> list[int]:
-    """Limits of a sample, on which it depends besides the runs."""
+    """Limits that determine a sample, together with the runs."""
     return [
         MOST_RUNS,
         MOST_CELLS,
@@ -73,7 +72,7 @@ class RunSample:
     """Selection of a sample among the runs with a value of a measure."""
 
     flows: list[str] | None
-    """Flows whose runs are taken; None = all."""
+    """Flows of the sample; None = all."""
     runs: list[str] | None
     """Keys of the runs; None = all runs of these flows."""
 
@@ -81,7 +80,7 @@ class RunSample:
 def choose_sample(
     ask: Callable[[str, Mapping[str, Any]], pa.Table], flows: list[str] | None, measure: str, *, joint: bool
 ) -> RunSample:
-    """All runs of `flows` (None: of all flows) if their table fits into memory, else a sample, and say so.
+    """All runs of `flows` (None: of all) if their table fits into memory, else a sample, which is logged.
 
     Args:
         joint: whether each algorithm has columns of its own in the table.
@@ -121,7 +120,7 @@ def choose_sample(
 
 _COUNTS = "SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM setups) AS setups"
 
-# What can be recommended comes first, and of that what was run most.
+# Flows that can be recommended come first, then those with the most runs.
 _AMOUNTS = """
 WITH run_often AS (
   SELECT e.flow, count(*) AS runs FROM evaluations e
@@ -144,7 +143,7 @@ SELECT DISTINCT s.flow FROM ingests i JOIN runs r USING (ingest) JOIN setups s U
 WHERE list_contains($searches, i.source)
 """
 
-# Of datasets and setups that were run equally often, and of the runs of a dataset, a hash decides.
+# A hash breaks ties between datasets and between setups, and selects the runs of a dataset.
 _DRAWN = f"""
 WITH known AS MATERIALIZED (
   SELECT r.run, r.setup, t.dataset, list_contains($searches, i.source) AS searched

@@ -1,7 +1,7 @@
-"""Removal of the files that a killed writer leaves in a warehouse, and that no commit wrote.
+"""Removal of the uncommitted files of a killed writer.
 
-A writer leaves its mark (`warehouse.support.locks.HOLDER`) in the warehouse until it is done. Who gets the
-lock and finds a mark follows a writer that was killed, that failed, or that a power cut ended.
+A writer leaves its mark (`warehouse.support.locks.HOLDER`) in the warehouse until it is done. If the next
+owner of the lock finds a mark, the previous writer was killed, failed, or was ended by a power cut.
 """
 
 import re
@@ -20,14 +20,14 @@ MERGING = ".merging"
 
 _ROWS = re.compile(r"part-[0-9a-f-]{36,}(-c\d+)?(\.\w+)?\.parquet")
 _TEMPORARY = re.compile(r"\.[0-9a-f]{16}|.*\.tmp|(part-|\d{20}\.).*#\d+")
-"""Names that `warehouse.support.files` and deltalake give to files until they are whole."""
+"""Names given by `warehouse.support.files` and deltalake to unfinished files."""
 
 
 @contextmanager
 def cleared(warehouse: Path) -> Iterator[None]:
-    """Mark the warehouse as being written to, after removing what an unfinished writer left.
+    """Mark the warehouse as being written to, after removing the remains of an unfinished writer.
 
-    The caller holds the lock. Where the block raises, the mark stays for the next writer.
+    The caller holds the lock. If the block raises, the mark stays for the next writer.
 
     Raises:
         OSError: the disk refuses.
@@ -42,10 +42,10 @@ def cleared(warehouse: Path) -> Iterator[None]:
 
 
 def _clear(warehouse: Path) -> bool:
-    """Remove what an unfinished writer left; False, removing nothing, if the warehouse is damaged."""
+    """Remove the remains of an unfinished writer; False, removing nothing, if the warehouse is damaged."""
     findings = verify(warehouse).findings
     if any(one.is_damage or one.kind == "unprotected" for one in findings):
-        return False  # a file that seems to belong to no commit may be that of a damaged one
+        return False  # an apparently uncommitted file may belong to a damaged commit
     left = [warehouse / one.path for one in findings if _is_of_writer(one)]
     left += [path for path in (warehouse / manifests.FOLDER).iterdir() if _TEMPORARY.fullmatch(path.name)]
     for path in left:
@@ -55,7 +55,7 @@ def _clear(warehouse: Path) -> bool:
 
 
 def _is_of_writer(finding: Finding) -> bool:
-    """Whether the file has a name that writers give; files of others stay."""
+    """Whether the file has a name used by writers; other files stay."""
     path = PurePosixPath(finding.path)
     is_temporary = _TEMPORARY.fullmatch(path.name) is not None
     is_of_table = path.parts[0] in TABLES and (

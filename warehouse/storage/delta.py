@@ -1,7 +1,7 @@
 """Delta tables on local disk: the operations that the warehouse needs.
 
-A Delta table is a folder of Parquet files and a log; version v of the table is the set of files that the
-log's first v + 1 entries leave (https://github.com/delta-io/delta/blob/master/PROTOCOL.md).
+A Delta table is a folder of Parquet files and a log; version v of the table is the set of files after the
+first v + 1 entries of the log (https://github.com/delta-io/delta/blob/master/PROTOCOL.md).
 """
 
 import json
@@ -26,15 +26,15 @@ from warehouse.support.errors import UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.files import make_folder, write_text
 from warehouse.vocabulary.schema import Table, plain
 
-# A model may ask for the version it was trained on years later: no log entry and no file ever expires.
+# A model may need its training version years later, so no log entry and no file ever expires.
 KEEP_EVERYTHING = {
     "delta.enableExpiredLogCleanup": "false",
     "delta.logRetentionDuration": "interval 36500 days",
     "delta.deletedFileRetentionDuration": "interval 36500 days",
 }
-# Rows of a group are read by one thread, or skipped for their least and greatest values.
+# Each row group is read by one thread, or skipped based on its minimum and maximum values.
 ROWS_IN_GROUP = 2**17
-# Of values that hardly repeat, a dictionary takes half of the time to write, and makes files larger.
+# For values that hardly repeat, a dictionary takes half of the writing time and makes files larger.
 WITHOUT_DICTIONARY = ("run", "setup", "position", "value")
 _WRITER = WriterProperties(
     compression="ZSTD",
@@ -42,7 +42,7 @@ _WRITER = WriterProperties(
     column_properties={name: ColumnProperties(dictionary_enabled=False) for name in WITHOUT_DICTIONARY},
 )
 
-# Description of a table, in its log, whose rows have all been checked for it.
+# Description in the log of a table without orphans.
 _NO_ORPHANS = "Each row belongs to a row of the table that its own is a part of."
 
 # deltalake 1.6 turns paths into URLs and decodes some twice: with these in a path it panics or goes astray.
@@ -52,7 +52,7 @@ _LOG_ENTRY = re.compile(r"\d{20}\.json")
 
 
 def check_path(path: Path) -> None:
-    """Raise `BadInput` if Delta tables cannot live below `path` because of a character in it."""
+    """Raise `BadInput` if a character in `path` prevents Delta tables below it."""
     unusable = _UNUSABLE_IN_PATH.search(path.as_posix())
     if unusable:
         raise UnusableWarehouse(
@@ -61,7 +61,7 @@ def check_path(path: Path) -> None:
 
 
 def create(folder: Path, table: Table) -> None:
-    """Make the empty table at its Delta version 0, unless it is there; it is on disk when this returns.
+    """Create the empty table at its Delta version 0, unless it exists; it is on disk when this returns.
 
     Raises:
         OSError, Unwritable: the disk refuses.
@@ -85,7 +85,7 @@ def create(folder: Path, table: Table) -> None:
 def commit(folder: Path, actions: Iterable[Mapping[str, Any]], *, operation: str = "WRITE") -> None:
     """Add an entry to a table's log, which makes the next Delta version; it is on disk when this returns.
 
-    Of an entry that deltalake adds, the name may be on disk before the content is: a power cut may empty it.
+    When deltalake adds an entry, its name may reach the disk before its content: a power cut may empty it.
 
     Raises:
         Unwritable: the disk refuses.
@@ -99,7 +99,7 @@ def commit(folder: Path, actions: Iterable[Mapping[str, Any]], *, operation: str
 def cut(folder: Path, version: int) -> list[Path]:
     """Remove the entries of a log after a Delta version, and their checkpoints; returns their paths.
 
-    Files with rows stay; no entry names them any more.
+    Files with rows stay, but no entry names them any more.
 
     Raises:
         OSError: the disk refuses.
@@ -114,7 +114,7 @@ def cut(folder: Path, version: int) -> list[Path]:
 def cut_checkpoints(folder: Path, version: int) -> list[Path]:
     """Remove the checkpoints after a Delta version; returns their paths.
 
-    deltalake can't open a table that has a damaged one.
+    deltalake can't open a table with a damaged checkpoint.
     """
     log = folder / "_delta_log"
     later = [log / name for name in _checkpoints(folder) if _version_of(name) > version]
@@ -125,15 +125,15 @@ def cut_checkpoints(folder: Path, version: int) -> list[Path]:
 
 
 def open_version(folder: Path, version: int | None = None) -> DeltaTable:
-    """The table as it was at Delta version `version`, or as it is."""
+    """The table at Delta version `version`; None = the newest."""
     return DeltaTable(folder, version=version)
 
 
 def refuse_partitions(table: DeltaTable) -> None:
-    """Refuse to write a table that has a folder for each value of a column; such tables are only read.
+    """Refuse to write to a table with a folder for each value of a column; such tables are read-only.
 
     Raises:
-        UnusableWarehouse: it is one.
+        UnusableWarehouse: the table has such folders.
     """
     if table.metadata().partition_columns:
         raise UnusableWarehouse(
@@ -143,15 +143,15 @@ def refuse_partitions(table: DeltaTable) -> None:
 
 
 def has_no_orphans(table: DeltaTable) -> bool:
-    """Whether each row is known to have its parent row in the table `Table.part_of`.
+    """Whether every row is known to have its parent row in the table `Table.part_of`.
 
-    Unknown for a table that an older Headstart made.
+    False for tables made by an older Headstart.
     """
     return table.metadata().description == _NO_ORPHANS
 
 
 def admit_orphans(table: DeltaTable) -> None:
-    """Withdraw the promise of `has_no_orphans`, as one more Delta version."""
+    """Withdraw the promise of `has_no_orphans`, in a new Delta version."""
     if has_no_orphans(table):
         table.alter.set_table_description("")
 
@@ -159,7 +159,7 @@ def admit_orphans(table: DeltaTable) -> None:
 def files_at(folder: Path, version: int) -> list[str]:
     """Paths of the Parquet files that make up a Delta version of the table in `folder`.
 
-    They follow from the last checkpoint and the entries of the log after it, or from all entries where the
+    They are computed from the last checkpoint and the log entries after it, or from all entries if the
     checkpoint is of a later version or can't be read.
 
     Raises as `log_entries`.
@@ -175,10 +175,10 @@ def files_at(folder: Path, version: int) -> list[str]:
 
 
 def _at_last_checkpoint(folder: Path) -> tuple[int, list[str]]:
-    """Delta version of the last checkpoint and the files of the table then; version -1 where there is none.
+    """Delta version of the last checkpoint, and the table's files at it; version -1 if there is none.
 
     Raises:
-        OSError, ValueError, KeyError, ArrowException: it is damaged, or in several parts.
+        OSError, ValueError, KeyError, ArrowException: it is damaged, or has several parts.
     """
     log = folder / "_delta_log"
     try:
@@ -197,9 +197,9 @@ class LogEntry:
 
     version: int
     path: Path
-    added: tuple[str, ...]  # paths of Parquet files, from the table's folder
+    added: tuple[str, ...]  # paths of Parquet files, relative to the table's folder
     removed: tuple[str, ...]
-    restores: bool  # whether it took the table back to an earlier version
+    restores: bool  # whether it restored an earlier version of the table
 
 
 def log_entry_path(folder: Path, version: int) -> Path:
@@ -208,18 +208,18 @@ def log_entry_path(folder: Path, version: int) -> Path:
 
 
 def log_versions(folder: Path) -> list[int]:
-    """Delta versions whose entries are in the log, in order; none where there is no log."""
+    """Delta versions with an entry in the log, in order; empty without a log."""
     return sorted(int(name.removesuffix(".json")) for name in _log_names(folder) if is_log_entry(name))
 
 
 def _log_names(folder: Path) -> list[str]:
     log = folder / "_delta_log"
-    # A path for each of a thousand entries takes several times as long as their names.
+    # For a thousand entries, names are several times as fast as paths.
     return os.listdir(log) if log.is_dir() else []  # noqa: PTH208
 
 
 def newest_version(folder: Path) -> int | None:
-    """The table's newest Delta version, by its log; None where there is no table."""
+    """The table's newest Delta version, by its log; None if there is no table."""
     return max(log_versions(folder), default=None)
 
 
@@ -229,14 +229,14 @@ def is_log_entry(name: str) -> bool:
 
 
 def _left_by(entries: Iterable[LogEntry], active: list[str]) -> list[str]:
-    """The files of a table after log entries, from its files `active` before them."""
+    """The files of a table after log entries, given its files `active` before them."""
     for entry in entries:
         active = [*entry.added, *(path for path in active if path not in entry.removed)]
     return active
 
 
 def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:
-    """The entries of the log that made the Delta versions after `after` up to `until`, oldest first.
+    """The log entries of the Delta versions after `after` up to `until`, oldest first.
 
     Raises:
         OSError: an entry is missing.
@@ -259,7 +259,7 @@ def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:
 
 
 def checkpoint_files(folder: Path, version: int) -> list[Path]:
-    """The files of the checkpoint of a Delta version; readers need no entries before it."""
+    """The checkpoint files of a Delta version; readers need no entries before it."""
     log = folder / "_delta_log"
     found = sorted(log.glob(f"{version:020}.checkpoint*.parquet"))
     return [*found, log / "_last_checkpoint"] if found else []
@@ -279,10 +279,10 @@ def _version_of(checkpoint: str) -> int:
 
 
 def plain_path(path: str) -> str:
-    """A path of a log as it is on disk, from the table's folder.
+    """A path in a log as on disk, relative to the table's folder.
 
     Raises:
-        ValueError: it leads out of the folder.
+        ValueError: it points outside of the folder.
     """
     plain = unquote(path)
     if PurePosixPath(plain).is_absolute() or ".." in PurePosixPath(plain).parts or "://" in plain:
@@ -291,12 +291,12 @@ def plain_path(path: str) -> str:
 
 
 def columns(table: DeltaTable) -> pa.Schema:
-    """The columns that `table` has, whoever made it."""
+    """The columns of `table`, as stored."""
     return pa.schema(table.schema().to_arrow())
 
 
 def upgrade(delta_table: DeltaTable, table: Table) -> None:
-    """Add the columns that a table of an older Headstart lacks; its rows get nulls."""
+    """Add the columns that a table of an older Headstart lacks, filled with nulls."""
     stored = {field.name: field for field in columns(delta_table)}
     wanted = plain(table.schema)
     missing = [column for column in wanted if column.name not in stored]
@@ -308,13 +308,13 @@ def upgrade(delta_table: DeltaTable, table: Table) -> None:
 
 
 def in_order(rows: pa.Table, columns: tuple[str, ...]) -> pa.RecordBatchReader:
-    """`rows` in the order of text columns without nulls, in batches of the size of a row group.
+    """`rows` sorted by text columns without nulls, in batches of a row group's size.
 
-    They are put in their places while the batches before them are written.
+    Batches are assembled while earlier ones are written.
     """
     encoded = {name: _encoded(rows[name]) for name in columns}
     places = math.prod(len(texts.dictionary) for texts in encoded.values())
-    # Small integers are sorted by their digits, in linear time.
+    # NumPy sorts small integers by radix sort, in linear time.
     order = np.zeros(len(rows), dtype=np.min_scalar_type(places))
     for texts in encoded.values():
         rank = np.empty(len(texts.dictionary), dtype=order.dtype)
@@ -340,5 +340,5 @@ def now() -> int:
 
 
 def compact(table: DeltaTable) -> None:
-    """Rewrite small files as few, as one more version with the same rows in any order."""
+    """Merge small files into few, as a new version with the same rows in any order."""
     table.optimize.compact(writer_properties=_WRITER)

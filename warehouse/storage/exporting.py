@@ -1,4 +1,4 @@
-"""A copy of one version of a warehouse, in one file a table."""
+"""A copy of one version of a warehouse, with one file per table."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ _ORPHAN = 'SELECT 1 FROM "{part}" ANTI JOIN "{whole}" USING ("{key}") LIMIT 1'
 
 
 def fill(copy: Path, snapshot: Snapshot, history: CommitHistory) -> None:
-    """Put the rows of `snapshot` into the empty tables in the folder `copy`, with the record of its commits.
+    """Fill the empty tables in the folder `copy` with the rows of `snapshot` and the record of its commits.
 
-    Rows that are too many for the memory lie beside `copy` meanwhile.
+    Rows that exceed the memory are kept beside `copy` meanwhile.
 
     Raises:
         BadInput: the disk refuses, or a file of the warehouse can't be read.
@@ -45,7 +45,7 @@ def fill(copy: Path, snapshot: Snapshot, history: CommitHistory) -> None:
 
 
 def _order(table: Table) -> str:
-    """SQL: columns to sort by, those of `sort_by` first, up to the last column of the key."""
+    """SQL: columns to sort by: `sort_by` first, then up to the last column of the key."""
     columns = list(dict.fromkeys((*table.sort_by, *table.schema.names)))
     last = max(columns.index(name) for name in table.key)
     return listed(columns[: last + 1])

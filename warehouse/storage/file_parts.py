@@ -1,8 +1,8 @@
 """Rows that are parts of a row of another table: hyperparameters of a setup, evaluations of a run.
 
-A commit of new runs with their evaluations need not compare these with the millions that are there: where no
-evaluation lacks its run, a run that is unknown has none. Tables say whether that holds
-(`delta.has_no_orphans`); a commit that brings orphans has them say that it doesn't.
+A commit of new runs need not compare their evaluations with the millions in the table: if every evaluation
+has its run, an unknown run has no evaluations. Tables record whether that holds (`delta.has_no_orphans`); a
+commit with orphans changes the record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def has_orphans(
     wholes: pa.Table,
     files_of_wholes: list[str],
 ) -> bool:
-    """Whether one of `rows`, of `table`, is part neither of one of `wholes` nor of a row in the files."""
+    """Whether one of `rows`, of `table`, is a part neither of one of `wholes` nor of a row in the files."""
     others = _others(connection, table, rows, wholes).to_arrow_table()
     if not others.num_rows:
         return False
@@ -45,7 +45,7 @@ def _others(
 ) -> duckdb.DuckDBPyRelation:
     """Keys of the parents of `rows` that are not among `wholes`."""
     (key,) = table.key[:1]
-    # Parts of one come one after another: what they are parts of is looked up once.
+    # Parts of the same row are adjacent, so their key is looked up only once.
     of_rows = [pc.run_end_encode(chunk).values for chunk in rows[key].chunks]
     connection.register("rows_", pa.table({key: pa.chunked_array(of_rows, rows[key].type)}))
     connection.register("wholes", wholes.select([key]))

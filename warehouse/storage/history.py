@@ -20,7 +20,7 @@ from warehouse.vocabulary.schema import TABLES, plain
 
 EMPTY_FINGERPRINT = "empty"
 _ROWS_HASHED = 2**12
-"""Rows of a hashed batch; another number changes the ids of larger commits."""
+"""Rows of a hashed batch; changing it changes the ids of larger commits."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class CommitHistory:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """All commits so far; the newest Delta version of `ingests` is the truth.
+        """All commits so far, by the newest Delta version of `ingests`.
 
         Raises:
             UnusableWarehouse: the record of the newest commit is lost.
             OSError, ValueError: the record is damaged.
         """
-        # Read first: a commit that another process makes meanwhile has its record before its manifest.
+        # Read first: a concurrent commit writes its record before its manifest.
         promised = max(manifests.versions(path), default=0)
         history = cls.read_as_it_is(path)
         if history.version < promised:
@@ -50,14 +50,14 @@ class CommitHistory:
 
     @classmethod
     def read_as_it_is(cls, path: Path) -> Self:
-        """Like `read`, also where the record of the newest commit is lost."""
+        """Like `read`, even if the record of the newest commit is lost."""
         folder = path / "ingests"
         newest = delta.newest_version(folder)
         if newest is None:
             raise FileNotFoundError(f"{folder} has no log")
         files = delta.files_at(folder, newest)
         schema = TABLES["ingests"].schema
-        # Few rows each: to hand them to threads would take longer than to read them.
+        # The files are small: threads would take longer than reading.
         parts = [pq.ParquetFile(file).read(use_threads=False).cast(schema) for file in files]
         ingests = pa.concat_tables([schema.empty_table(), *parts]).sort_by("version")
         if ingests["version"].to_pylist() != list(range(1, len(ingests) + 1)):
@@ -66,16 +66,16 @@ class CommitHistory:
 
     @property
     def version(self) -> int:
-        """The newest version recorded here."""
+        """The newest recorded version."""
         return int(self.ingests.num_rows)
 
     @property
     def fingerprint(self) -> str:
-        """Id of the newest commit, which hashes its rows and the id of the commit before it."""
+        """Id of the newest commit: a hash of its rows and the id of the commit before it."""
         return str(self.ingests["ingest"][-1]) if self.version else EMPTY_FINGERPRINT
 
     def learned_from(self) -> Self:
-        """The history up to the newest commit that wrote more than sketches, which no model learns from."""
+        """The history up to the newest commit with more than sketches, from which no model learns."""
         commits = zip(self.ingests["added"].to_pylist(), self.ingests["changed"].to_pylist(), strict=True)
         written = [{*json.loads(added), *json.loads(changed)} for added, changed in commits]
         version = self.version
@@ -84,13 +84,13 @@ class CommitHistory:
         return self.until(version)
 
     def until(self, version: int) -> Self:
-        """The same history as it stood at `version`."""
+        """The history up to `version`."""
         if not 0 <= version <= self.version:
             raise UnusableWarehouse(f"{self.path} has no version {version}; it has 0 to {self.version}")
         return type(self)(self.path, self.ingests[:version])
 
     def delta_versions(self) -> dict[str, int]:
-        """Delta version of every data table at the newest version recorded here."""
+        """Delta version of every data table at the newest recorded version."""
         if not self.version:
             return {name: 0 for name in TABLES if name != "ingests"}
         recorded = self.ingests["tables"][-1].as_py()
@@ -99,12 +99,12 @@ class CommitHistory:
         return {str(name): int(version) for name, version in json.loads(recorded).items()}
 
     def all_delta_versions(self, table: str) -> set[int]:
-        """Delta versions of a data table at the commits recorded here."""
+        """Delta versions of a data table at all recorded commits."""
         recorded = (json.loads(tables) for tables in self.ingests["tables"].to_pylist() if tables is not None)
         return {int(tables[table]) for tables in recorded if table in tables}
 
     def next_record(self, source: str, delta_versions: Mapping[str, int], *, about: list[str]) -> pa.Table:
-        """The record of a next commit without new rows; `about` distinguishes its id."""
+        """The record of a commit without new rows; `about` distinguishes its id."""
         now = datetime.now(UTC)
         digest = hashlib.sha256(json.dumps([self.fingerprint, source, about]).encode())
         record = {
@@ -121,7 +121,7 @@ class CommitHistory:
         return pa.Table.from_pylist([record], schema=TABLES["ingests"].schema)
 
     def with_only_newest_content(self, delta_versions: Mapping[str, int]) -> pa.Table:
-        """The record for a copy that holds the newest version alone, at `delta_versions`."""
+        """The record for a copy with the newest version's content only, at `delta_versions`."""
         tables = [None] * (self.version - 1) + [json.dumps(dict(delta_versions))]
         position = self.ingests.schema.get_field_index("tables")
         return self.ingests.set_column(
@@ -137,7 +137,7 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
             digest.update(json.dumps([name, kind, rows.num_rows]).encode())
             schema = plain(rows.schema)
             with pa.ipc.new_stream(pa.PythonFile(_Hashed(digest), "w"), schema) as stream:
-                # Few rows at a time: those whose texts are dictionaries grow to several times their size.
+                # In small batches: rows with dictionaries grow to several times their size.
                 batches = rows.to_batches(_ROWS_HASHED) if isinstance(rows, pa.Table) else rows.batches()
                 for batch in regrouped((batch.cast(schema) for batch in batches), _ROWS_HASHED):
                     stream.write_batch(batch)
@@ -145,7 +145,7 @@ def ingest_id(parent: str, source: str, differences: Mapping[str, Difference]) -
 
 
 class _Hashed(io.RawIOBase):
-    """A file object that hashes its content and keeps none of it."""
+    """A file object that only hashes its content."""
 
     def __init__(self, digest: "hashlib._Hash") -> None:
         self._digest = digest

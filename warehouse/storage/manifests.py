@@ -1,10 +1,10 @@
-"""Manifests: for every commit, which files it wrote, with their checksums.
+"""Manifests: the files written by each commit, with their checksums.
 
 The manifest of version v is `commits/<v>.json` in the warehouse. It is written after the commit's record in
-`ingests`, so that a manifest without a record shows that the record was lost. A record without a manifest
-was written by an older Headstart, or by a writer that was killed between the two; the next manifest covers
-what it wrote, too. Manifests are chained by their checksums, and hold copies of the files without which a
-warehouse can't be opened: log entries, and the rows of `ingests`.
+`ingests`, so a manifest without a record shows that the record was lost. A record without a manifest comes
+from an older Headstart, or from a writer that was killed between the two; the next manifest covers its files,
+too. Manifests are chained by their checksums, and hold copies of the files that are needed to open a
+warehouse: log entries, and the rows of `ingests`.
 """
 
 import base64
@@ -39,19 +39,19 @@ class Manifest:
     """The files that one commit wrote."""
 
     version: int
-    """Version of the warehouse that the commit made."""
+    """Version of the warehouse made by the commit."""
     ingest: str
     """Id of the commit; the empty string for version 0."""
     parent: str
-    """Checksum of the manifest before this one; the empty string where there is none."""
+    """Checksum of the previous manifest; the empty string if there is none."""
     tables: Mapping[str, int]
-    """Table, `ingests` too, to the Delta version up to which this and earlier manifests list its files."""
+    """Last Delta version of each table, including `ingests`, whose files this and earlier manifests list."""
     files: Mapping[str, FileSum]
-    """Path in the warehouse -> expected sum; a later manifest replaces it."""
+    """Expected sum by path in the warehouse; later manifests take precedence."""
     copies: Mapping[str, bytes] = field(default_factory=dict)
-    """Path in the warehouse to the content of a small file that can't be done without."""
+    """Content of indispensable small files, by path in the warehouse."""
     lost: tuple[str, ...] = ()
-    """Paths of files whose damage a repair found, and which no version later than this one needs."""
+    """Paths of damaged files found by a repair, which later versions do not need."""
 
     @property
     def checksum(self) -> str:
@@ -59,7 +59,7 @@ class Manifest:
         return hashlib.sha256(json.dumps(self._record(), sort_keys=True).encode()).hexdigest()
 
     def write(self, warehouse: Path) -> None:
-        """Put it among the manifests of the warehouse; it is on disk when this returns.
+        """Write it to the warehouse's manifests; it is on disk when this returns.
 
         Raises:
             OSError, Unwritable: the disk refuses.
@@ -114,7 +114,7 @@ class Manifest:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path of a file of a warehouse, which may come from outside, stays in the warehouse."""
+    """Whether a path, which may come from outside, stays within the warehouse."""
     parts = PurePosixPath(path).parts
     return bool(parts) and ".." not in parts and not PurePosixPath(path).is_absolute()
 
@@ -123,7 +123,7 @@ def _unpacked(copy: str) -> bytes:
     """The bytes of a packed copy.
 
     Raises:
-        ValueError, zlib.error: they are damaged, or too many.
+        ValueError, zlib.error: they are damaged or too large.
     """
     unpacking = zlib.decompressobj()
     content = unpacking.decompress(base64.b64decode(copy), _LARGEST_COPY)
@@ -133,17 +133,17 @@ def _unpacked(copy: str) -> bytes:
 
 
 def path_of(warehouse: Path, version: int) -> Path:
-    """Where the manifest of a version of the warehouse lies, or would."""
+    """Path of the manifest of a version, whether it exists or not."""
     return warehouse / name_of(version)
 
 
 def name_of(version: int) -> str:
-    """Path in the warehouse of the manifest of a version."""
+    """Path of the manifest of a version, relative to the warehouse."""
     return f"{FOLDER}/{version:020}.json"
 
 
 def versions(warehouse: Path) -> list[int]:
-    """Versions of the warehouse that have a manifest, in order."""
+    """Versions with a manifest, in order."""
     folder = warehouse / FOLDER
     names = os.listdir(folder) if folder.is_dir() else ()  # noqa: PTH208  # much quicker than a path for each
     found = (name.removesuffix(".json") for name in names if name.endswith(".json"))
@@ -151,7 +151,7 @@ def versions(warehouse: Path) -> list[int]:
 
 
 def newest(warehouse: Path) -> Manifest | None:
-    """The last readable manifest; files of later, lost ones are listed again by the next commit.
+    """The last readable manifest; files of later, lost manifests are listed again by the next commit.
 
     Raises:
         SystemRefusal: the system does not let us read one.
@@ -170,7 +170,7 @@ class Written:
 
     table: str
     version: int
-    """Delta version that they make."""
+    """Their Delta version."""
     sums: dict[str, FileSum]
     copies: dict[str, bytes]
 
@@ -181,7 +181,7 @@ def written(
     """Sync the files of a table's Delta versions after `after` up to `until`, and list them.
 
     Args:
-        intact: path in the warehouse to the checksum of files that were on disk and just read.
+        intact: checksums, by path in the warehouse, of files on disk that were just read.
 
     Raises:
         OSError: a file is missing, or the disk refuses.
@@ -192,7 +192,7 @@ def written(
     for entry in delta.log_entries(folder, after, until):
         paths += [entry.path, *delta.checkpoint_files(folder, entry.version)]
         paths += [folder / data for data in entry.added]
-    # A writer that was killed may have named a file in the log that it had not written.
+    # A killed writer may have named a file in the log before writing it.
     sums = {
         path: (intact or {}).get(_name(warehouse, path)) or sum_of(path, sync=True)
         for path in paths
@@ -213,17 +213,17 @@ def _name(warehouse: Path, path: Path) -> str:
 
 
 def _is_indispensable(table: str, path: Path) -> bool:
-    """Whether a warehouse can't be opened without the file. Checkpoints are made of the log's entries."""
+    """Whether the file is needed to open a warehouse. Checkpoints are not: they can be made from the log."""
     if path.parent.name == "_delta_log":
         return path.suffix == ".json"
     return table == "ingests"
 
 
 def sum_of(path: Path, *, sync: bool = False) -> FileSum:
-    """The checksum of a file as it is.
+    """The checksum of a file.
 
     Args:
-        sync: have the file on disk when this returns.
+        sync: also sync the file to disk.
     """
     with path.open("rb") as file:
         if sync:
@@ -253,5 +253,5 @@ def manifest(
 
 
 def covered(previous: Manifest | None, table: str) -> int:
-    """The Delta version of a table up to which manifests list its files."""
+    """The last Delta version of a table whose files manifests list."""
     return _BEFORE_THE_FIRST if previous is None else previous.tables.get(table, _BEFORE_THE_FIRST)

@@ -1,17 +1,17 @@
 """Merging of another warehouse: its new rows, and contradictions between the two.
 
-Rows are compared by key. A value that only one of the two has is taken; a null, and a stand-in for what is
-not known (`_STAND_INS`), is no value. Where both have one and they differ, it depends on what is said:
+Rows are compared by key. A null, or a stand-in for an unknown value (`_STAND_INS`), counts as no value; then
+the other warehouse's value is taken. If both have a value and they differ, it depends on the column:
 
-- What was run, on what, and its outcome must agree, else the merge is refused. That is every column that
-  is not named below, and the hyperparameters that a setup has; defaults may be written out by one of the two.
-- What only describes (`_DESCRIPTIVE`) may be said in other words, and a time is another one whenever it is
-  measured: ours stays.
-- A quality is taken whole from the newer extractor, told by the number at the end of its name. Of the same
-  extractor, and of what OpenML published, ours stays.
+- Runs, what they were run on, and their outcomes must agree, else the merge is refused. These are all columns
+  not named below, and the hyperparameters of a setup; but one of the two may write out defaults.
+- Descriptions (`_DESCRIPTIVE`) may be worded differently, and times differ whenever they are measured: ours
+  stay.
+- Qualities are taken from the newer extractor, according to the number at the end of its name. For the same
+  extractor, and for qualities published by OpenML, ours stay.
 
-Which ingest wrote a row is no part of what it says (`warehouse.vocabulary.schema.Table.payload`): to us it
-comes from the merge. Positions stay, so that the runs of one source keep its order.
+The ingest that wrote a row is not compared (`warehouse.vocabulary.schema.Table.payload`): to us the row comes
+from the merge. Positions stay, so that the runs of one source keep their order.
 """
 
 import glob
@@ -46,10 +46,10 @@ _DESCRIPTIVE = {
     "sketches": ("method", "columns", "bits", "cells"),
 }
 
-# Table -> column -> LIKE pattern of the values that say: not known.
+# Table -> column -> LIKE pattern of the values that mean "unknown".
 _STAND_INS = {"tasks": {"dataset": "openml-task:%", "task_type": "unknown"}}
 
-# Table -> condition on the key of rows that may contradict each other.
+# Table -> condition on the key of rows that are compared.
 _COMPARABLE = {"evaluations": "NOT (contains(measure, 'time_millis') OR contains(measure, '_seconds'))"}
 
 _OTHER_PARAMETERS = """
@@ -83,7 +83,7 @@ class _Contradiction:
 
 
 def refuse_unknown(theirs: Snapshot) -> None:
-    """Raise `BadInput` if `theirs` has tables or columns that a newer Headstart introduced."""
+    """Raise `BadInput` if `theirs` has tables or columns of a newer Headstart."""
     unknown = theirs.unknown()
     if unknown:
         raise UnusableWarehouse(
@@ -128,7 +128,7 @@ def _data_tables() -> Iterator[tuple[str, Table]]:
 
 
 def _create_views(connection: duckdb.DuckDBPyConnection, **snapshots: Snapshot) -> None:
-    """Make the tables of each snapshot readable in a schema of its name."""
+    """Make the tables of each snapshot readable in a schema named after it."""
     for schema, snapshot in snapshots.items():
         connection.execute(f'CREATE SCHEMA "{schema}"; USE "{schema}"')
         for name, table in _data_tables():
@@ -137,7 +137,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, **snapshots: Snapshot) 
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection) -> Iterator[_Contradiction]:
-    """Contradictions between the two, at most one per question, in the order of the tables."""
+    """Contradictions between the two, at most one per query, in the order of the tables."""
     for name, table in _data_tables():
         questions = [_differing(table)] if _facts(table) else []
         if name == "hyperparameters":
@@ -152,20 +152,20 @@ def _facts(table: Table) -> list[str]:
 
 
 def _differences_of_facts(table: Table) -> dict[str, str]:
-    """Column to SQL: whether it differs. A null differs from nothing: the comparison is null, so not true."""
+    """SQL by column: whether it differs. A null never differs: comparing it gives null, which is not true."""
     return {
         column: f"{_known(table, 'o', column)} <> {_known(table, 't', column)}" for column in _facts(table)
     }
 
 
 def _contradicts(table: Table) -> str:
-    """SQL: whether row `t` of theirs contradicts row `o` of ours."""
+    """SQL: whether their row `t` contradicts our row `o`."""
     differs = " OR ".join(_differences_of_facts(table).values()) or "false"
     return f"(coalesce({differs}, false) AND {_COMPARABLE.get(table.name, 'true')})"
 
 
 def _differing(table: Table) -> str:
-    """SQL: how many rows contradict each other, and of the first its key and {column, ours, theirs}."""
+    """SQL: number of contradicting rows, and the key and {column, ours, theirs} of the first."""
     differs = _differences_of_facts(table)
     first = " ".join(
         f"WHEN {condition} THEN {{'column': '{column}', 'ours': o.\"{column}\"::VARCHAR, "
@@ -197,14 +197,14 @@ def _merge(
 
 
 def _store(connection: duckdb.DuckDBPyConnection, selection: str, table: Table, file: Path) -> None:
-    """Have the merged rows of a table in a file."""
+    """Store the merged rows of a table in a file."""
     connection.sql(selection).write_parquet(str(file), compression="snappy")
     rows = connection.sql("SELECT * FROM read_parquet($file)", params={"file": glob.escape(str(file))})
     rows.create_view(table.name, replace=True)
 
 
 def _all_are_of_new(connection: duckdb.DuckDBPyConnection, table: Table) -> bool:
-    """Whether all rows of theirs are parts of rows that are new to us (`Table.part_of`)."""
+    """Whether all their rows are parts of rows that are new to us (`Table.part_of`)."""
     known = f"""
         SELECT 1 FROM theirs."{table.name}"
         ANTI JOIN (FROM merged."{table.part_of}" WHERE is_new_) USING ("{table.key[0]}") LIMIT 1
@@ -213,10 +213,10 @@ def _all_are_of_new(connection: duckdb.DuckDBPyConnection, table: Table) -> bool
 
 
 def _difference(connection: duckdb.DuckDBPyConnection, table: Table, scratch: Path) -> Difference:
-    """The merged rows of a table: those that we lack, and ours that change, as they will be.
+    """The merged rows of a table: new ones, and changed ones with their new content.
 
     Raises:
-        BadInput: rows of theirs break the promises that a table makes.
+        BadInput: some of their rows break a check of the table.
     """
     merged = f'merged."{table.name}"'
     needed = [column.name for column in table.schema if not column.nullable and column.name != PROVENANCE]
@@ -245,7 +245,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, c
 
 
 def _repeated(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[str, ...] | None:
-    """The first key that two of the merged rows have, which are in its order."""
+    """The first key shared by two merged rows, which are sorted by it."""
     before = ", ".join(f'lag("{name}") OVER () AS before_{place}' for place, name in enumerate(table.key))
     same = " AND ".join(f'"{name}" = before_{place}' for place, name in enumerate(table.key))
     found = connection.sql(
@@ -258,7 +258,7 @@ def _repeated(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[str,
 
 
 def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Snapshot) -> set[str]:
-    """Tables of ours that promise to have no orphans (`warehouse.storage.file_parts`), and get some."""
+    """Our tables without orphans (`warehouse.storage.file_parts`) that get some."""
     return {
         name
         for name, table in _data_tables()
@@ -277,10 +277,10 @@ def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Sna
 
 
 def _new_or_changed(table: Table, nothing_known: bool) -> str:
-    """SQL: the rows of theirs that we lack, and ours that change, as they will be; by key.
+    """SQL: their rows that are new to us, and our changed rows with their new content; by key.
 
     Args:
-        nothing_known: we have none of the keys, so that our rows need not be read.
+        nothing_known: none of the keys is ours, so our rows need not be read.
     """
     merged = {
         column.name: _nan_to_null(column, _merged(table, column.name))
@@ -300,12 +300,12 @@ def _new_or_changed(table: Table, nothing_known: bool) -> str:
 
 
 def _nan_to_null(column: pa.Field, value: str) -> str:
-    """SQL: a value of theirs, with NaN as null."""
+    """SQL: one of their values, with NaN as null."""
     return f"CASE WHEN NOT isnan({value}) THEN {value} END" if pa.types.is_floating(column.type) else value
 
 
 def _merged(table: Table, column: str) -> str:
-    """SQL: the value of a column after the merge, from row `t` of theirs and `o` of ours, if there is one."""
+    """SQL: value of a column after the merge, from their row `t` and our row `o`, if there is one."""
     ours, theirs = f'o."{column}"', f't."{column}"'
     known = f"{_known(table, 'o', column)}, {_known(table, 't', column)}"
     either = f"coalesce({known}, {ours}, {theirs})"
@@ -321,7 +321,7 @@ def _merged(table: Table, column: str) -> str:
 
 
 def _known(table: Table, row: str, column: str) -> str:
-    """SQL: the value, null where it is a stand-in."""
+    """SQL: the value, or null for a stand-in."""
     value = f'{row}."{column}"'
     stand_in = _STAND_INS.get(table.name, {}).get(column)
     return f"CASE WHEN {value} NOT LIKE '{stand_in}' THEN {value} END" if stand_in else value

@@ -1,14 +1,14 @@
-"""A warehouse in a bucket of the S3 API, and its local copy, from which it is read.
+"""A warehouse in an S3 bucket, and the local copy from which it is read.
 
-A bucket holds the files with rows under the names that they have on disk, and the Delta table `turns` with
-one row a commit: the commit's manifest, which contains the log entries and the record of the commit. Adding
-that row is the commit. deltalake adds it by a conditional write of the log's next entry, so that of two
-writers one is refused, takes over what the other wrote, and makes its own rows again.
+A bucket holds the files with rows under the same names as on disk, and the Delta table `turns` with one row
+per commit: its manifest, which contains the log entries and the record of the commit. Adding that row is the
+commit. deltalake adds it by a conditional write of the log's next entry, so of two concurrent writers one is
+refused; it then downloads the other's commit and makes its own rows again.
 
-The copy is a warehouse on disk that only grows: reading from the bucket itself takes hundreds of requests for
-one recommendation. Credentials, region and endpoint are those of the environment (`AWS_ACCESS_KEY_ID`,
-`AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ALLOW_HTTP`) or of AWS's
-own files; they are neither stored nor logged, and removed from error messages.
+The copy is a warehouse on disk that only grows, as reading from the bucket itself takes hundreds of requests
+for one recommendation. Credentials, region and endpoint come from the environment (`AWS_ACCESS_KEY_ID`,
+`AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ALLOW_HTTP`) or from
+AWS's own files; they are neither stored nor logged, and are removed from error messages.
 """
 
 import os
@@ -46,27 +46,27 @@ TURNS = "turns"
 _TURN = pa.schema([("version", pa.int64()), ("manifest", pa.string())])
 _ONLY_AS_NEXT = CommitProperties(max_commit_retries=0)
 _PROBE = ".writable"
-"""Empty object that is written to test whether the bucket accepts objects."""
+"""Empty object, written to test whether the bucket accepts objects."""
 
 _COMMIT_ATTEMPTS = 20
 _LONGEST_PAUSE = 5.0
 """Longest pause between two attempts to commit, in seconds; pauses double from 0.1 s."""
 _MANY_ENTRIES = 100
-"""Entries of a log from which on the copy gets a checkpoint, which is quicker to read."""
+"""Number of log entries from which the copy gets a checkpoint, which is faster to read."""
 
 _URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9._=-]+)*")
 _TIMEOUT = "HEADSTART_STORAGE_TIMEOUT"
 _REQUEST_ATTEMPTS = 3
 _CONNECTING = 0.1
-"""Share of the timeout that connecting may take."""
+"""Share of the timeout for connecting."""
 _AT_ONCE = 8
-"""Files that are transferred at the same time."""
+"""Number of parallel transfers."""
 _SECRET_CHARACTERS = 8
-"""Shortest credential that is removed from error messages; those of AWS have 20 characters and more."""
+"""Shortest credential removed from error messages; those of AWS have at least 20 characters."""
 _DECORATION = re.compile(r"\x1b\[\d*m|\u21b3")
 """Colours and arrows in deltalake's error messages."""
 
-# Pattern in the error of a library -> explanation for the user.
+# Pattern in a library's error message -> explanation for the user.
 _REASONS = {
     r"NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist": "the bucket does not exist",
     r"ACCESS_DENIED|AccessDenied|INVALID_ACCESS_KEY|InvalidAccessKey|SIGNATURE_DOES_NOT|SignatureDoesNot"
@@ -85,7 +85,7 @@ class Bucket:
     """The objects below a URL `s3://bucket/path`.
 
     Raises:
-        BadInput: the URL, or a variable of the environment, can't be used.
+        BadInput: the URL or an environment variable can't be used.
     """
 
     def __init__(self, url: str) -> None:
@@ -131,7 +131,7 @@ class Bucket:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn errors of libraries into `BadInput` of one line."""
+        """Turn errors of libraries into a `BadInput` of one line."""
         try:
             yield
         except (OSError, DeltaError, pa.ArrowException, ValueError) as error:
@@ -145,7 +145,7 @@ class Bucket:
         return [info for info in found if info.type == fs.FileType.File and is_inside(info.path)]
 
     def upload(self, folder: Path, names: Iterable[str]) -> None:
-        """Make objects of files of `folder`."""
+        """Upload files of `folder` as objects."""
         each(lambda name: self._copy(folder / name, name), names)
 
     def _copy(self, file: Path, name: str) -> None:
@@ -153,7 +153,7 @@ class Bucket:
             shutil.copyfileobj(source, target, 2**20)
 
     def download(self, folder: Path, names: Iterable[str]) -> None:
-        """Write objects to files of `folder`, each whole or not at all; those that are lost are left out."""
+        """Download objects to files in `folder`, each atomically; lost objects are skipped."""
         each(lambda name: self._download(name, folder / name), names)
 
     def _download(self, name: str, file: Path) -> None:
@@ -165,7 +165,7 @@ class Bucket:
         each(self.objects.delete_file, names)
 
     def turns(self) -> DeltaTable | None:
-        """The table of commits; None where there is none."""
+        """The table of commits; None if there is none."""
         try:
             return DeltaTable(f"{self.url}/{TURNS}", storage_options=self._delta_options)
         except TableNotFoundError:  # also where there is no bucket
@@ -173,7 +173,7 @@ class Bucket:
             return None
 
     def manifests(self, turns: DeltaTable, since: int) -> list[Manifest]:
-        """Manifests of the commits from a version on, oldest first."""
+        """Manifests of the commits from version `since` on, oldest first."""
         place = fs.SubTreeFileSystem(TURNS, self.objects)
         rows = turns.to_pyarrow_dataset(filesystem=place).to_table(filter=ds.field("version") >= since)
         return [
@@ -182,7 +182,7 @@ class Bucket:
         ]
 
     def publish(self, folder: Path, made: Manifest) -> bool:
-        """Make the newest version of the warehouse in `folder` that of the bucket; False if refused."""
+        """Publish the newest version of the warehouse in `folder` to the bucket; False if refused."""
         rows = _rows([made])
         self.upload(folder, rows)
         accepted = self._append(made)
@@ -191,7 +191,7 @@ class Bucket:
         return accepted
 
     def _append(self, made: Manifest) -> bool:
-        """Add a commit's row to `turns`, right after the row of the commit before it."""
+        """Add a commit's row to `turns`, directly after that of the previous commit; False if refused."""
         turns = self.turns()
         if turns is not None:
             last = self.manifests(turns, max(made.version - 1, 0))
@@ -207,7 +207,7 @@ class Bucket:
                 commit_properties=_ONLY_AS_NEXT,
             )
         except (DeltaError, OSError) as error:
-            # The server may have done it, and its answer may have been lost.
+            # The server may have added it although its answer was lost.
             now = self.turns()
             there = self.manifests(now, made.version) if now else []
             if not there and not isinstance(error, CommitFailedError):
@@ -222,17 +222,17 @@ class RemoteWarehouse:
     def __init__(self, bucket: Bucket, turns: DeltaTable) -> None:
         self._bucket, self._turns = bucket, turns
         self.url = bucket.url
-        # By the table's id, which another warehouse at the same URL does not have.
+        # Named after the table's id, which differs for another warehouse at the same URL.
         self.folder = cache_directory() / "object-storage" / str(turns.metadata().id)
 
     def pull(self) -> None:
-        """Bring the copy up to date.
+        """Update the copy.
 
         Raises:
             BadInput: the bucket can't be used, or an object is lost or damaged.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Not the lock of writers, who may be at work for long.
+        # Not the writers' lock, which may be held for long.
         with self._bucket.explained(), FileLock(self.folder.with_suffix(".pull")):
             own = manifests.newest(self.folder)
             self._turns.update_incremental()
@@ -249,8 +249,8 @@ class RemoteWarehouse:
     def commit(self, work: Callable[[Path], T]) -> T:
         """Do `work` in a folder with the newest version of the warehouse, and publish the version it makes.
 
-        Where another writer was faster, `work` is done again; the caller holds the lock of the copy. Returns
-        what `work` returned last.
+        If another writer was faster, `work` is done again; the caller holds the lock of the copy. Returns the
+        last result of `work`.
 
         Raises:
             BadInput: the bucket can't be used.
@@ -259,7 +259,7 @@ class RemoteWarehouse:
         for attempt in range(_COMMIT_ATTEMPTS):
             self.pull()
             with scratch_folder(self.folder.with_suffix(".turn")) as scratch:
-                for name in (*TABLES, manifests.FOLDER):  # whose files never change
+                for name in (*TABLES, manifests.FOLDER):  # their files never change
                     if (self.folder / name).is_dir():
                         shutil.copytree(self.folder / name, scratch / name, copy_function=os.link)
                 before = delta.newest_version(scratch / "ingests")
@@ -272,7 +272,7 @@ class RemoteWarehouse:
                 with self._bucket.explained():
                     accepted = self._bucket.publish(scratch, made)
                 if accepted:
-                    for name in _rows([made]):  # else they would be downloaded
+                    for name in _rows([made]):  # to avoid downloading them
                         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
                         os.link(scratch / name, self.folder / name)
                     self.pull()
@@ -281,10 +281,10 @@ class RemoteWarehouse:
         raise Failed(f"other processes keep writing to {self.url}; try again later")
 
     def verify(self, *, deep: bool) -> Verification:
-        """Compare the copy with the manifests of the commits, or if `deep` every byte of the bucket.
+        """Compare the copy with the manifests of the commits, or with `deep` every byte of the bucket.
 
         Raises:
-            BadInput: the bucket can't be used; without `deep` also where an object is lost or damaged.
+            BadInput: the bucket can't be used; without `deep` also if an object is lost or damaged.
         """
         if not deep:
             self.pull()
@@ -298,7 +298,7 @@ class RemoteWarehouse:
             return verification.verify(Path(scratch), deep=True)
 
     def pull_models(self) -> Path:
-        """Download the trained models that the copy lacks, or has in an older state; returns their folder.
+        """Download trained models that are missing from the copy or older there; returns their folder.
 
         Raises:
             BadInput: the bucket can't be read.
@@ -339,7 +339,7 @@ _EXPORT = "`warehouse export` makes a new warehouse on a machine that has read t
 
 
 def find(url: str) -> RemoteWarehouse | None:
-    """The warehouse at a URL; None where there is none.
+    """The warehouse at a URL; None if there is none.
 
     Raises:
         BadInput: the bucket can't be used.
@@ -351,7 +351,7 @@ def find(url: str) -> RemoteWarehouse | None:
 
 
 def create(url: str, make: Callable[[Path], None]) -> bool:
-    """Publish the warehouse that `make` makes in a folder; False where there is one at the URL already.
+    """Publish the warehouse made by `make` in a folder; False if there is already one at the URL.
 
     Raises:
         BadInput: the bucket can't be used, or has other objects below the URL.
@@ -363,7 +363,7 @@ def create(url: str, make: Callable[[Path], None]) -> bool:
         with bucket.explained():
             if bucket.turns() is not None:
                 return False
-            # A creator that was killed may have left files of a warehouse.
+            # A killed creator may have left files of a warehouse.
             of_warehouse = {*TABLES, TURNS, _PROBE}
             if not {info.path.partition("/")[0] for info in bucket.listing()} <= of_warehouse:
                 raise UnusableWarehouse(
@@ -379,7 +379,7 @@ def create(url: str, make: Callable[[Path], None]) -> bool:
 
 
 def check_writable(url: str) -> None:
-    """Refuse a bucket that does not accept objects.
+    """Check that a bucket accepts objects.
 
     Raises:
         BadInput: the reason.
@@ -390,13 +390,13 @@ def check_writable(url: str) -> None:
 
 
 def each(do: Callable[[str], object], names: Iterable[str]) -> None:
-    """Call `do` for each name, some at a time; after the first error, which is raised, none is begun."""
+    """Call `do` for each name, some in parallel; the first error is raised, and ends further calls."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         list(pool.map(do, names))
 
 
 def _rows(commits: Iterable[Manifest]) -> dict[str, FileSum]:
-    """Files with rows that commits wrote, which manifests do not contain."""
+    """Files with rows written by the commits, which manifests do not contain."""
     return {
         name: wanted
         for manifest in commits
@@ -408,7 +408,7 @@ def _rows(commits: Iterable[Manifest]) -> dict[str, FileSum]:
 def _add_commits(folder: Path, commits: list[Manifest]) -> None:
     """Add log entries, records and manifests of commits to a warehouse on disk that has their rows.
 
-    The records, which readers go by, come last.
+    The records come last, as they make the commits visible to readers.
     """
     copies = {name: copy for manifest in commits for name, copy in manifest.copies.items()}
     for name in sorted(copies, key=lambda name: (name.startswith("ingests/"), "/_delta_log/" in name, name)):
@@ -421,12 +421,12 @@ def _add_commits(folder: Path, commits: list[Manifest]) -> None:
 
 
 def _model_last(names: list[str]) -> list[list[str]]:
-    """Files of models in two groups, the second being those without which a folder is no model."""
+    """Files of models in two groups; those of the second, `model.json`, make a folder a model."""
     return [[name for name in names if name.endswith("model.json") == is_last] for is_last in (False, True)]
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file of the copy, whole or not at all; a power cut may take it, as it can be had again."""
+    """Write a file of the copy atomically; it is not synced, as it can be downloaded again."""
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     unfinished.write_bytes(content)
@@ -434,7 +434,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _timeout() -> float:
-    """Seconds after which a request without an answer is given up."""
+    """Timeout of a request in seconds."""
     try:
         return parse_duration(os.environ.get(_TIMEOUT) or "30s")
     except BadOption as error:

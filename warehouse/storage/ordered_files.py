@@ -1,6 +1,6 @@
-"""Files of tables whose rows stay in the order in which they come.
+"""Files of tables whose rows keep their order.
 
-deltalake writes in several threads, which mix batches up and take more memory than what is written, so these
+deltalake writes in several threads, which mix batches up and take more memory than the written rows, so these
 files are written here, group after group.
 """
 
@@ -26,18 +26,18 @@ from warehouse.storage.spilling import StoredRows, batches, regrouped
 from warehouse.support.files import sync_file
 from warehouse.vocabulary.schema import PROVENANCE
 
-# Trials are committed one by one, and reading pays a millisecond for each file. Few rows are soon written
-# again; many seldom are, as older versions keep the files that they had.
+# Trials are committed one by one, and reading pays a millisecond per file. Small tables are rewritten often
+# and large ones rarely, as older versions keep their files.
 _SMALL_FILES = ((50_000, 4), (500_000, 16), (math.inf, 64))
-"""Up to so many rows of a table, so many files are not many yet."""
+"""Largest number of files before compaction, for up to so many rows."""
 _SORTED_AGAIN = 2_000_000
-"""Rows of a table that become one file when it is compacted, in memory where they are sorted."""
+"""Most rows of a table that compaction sorts in memory and writes to one file."""
 
 
 def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -> None:
-    """Add rows to the table in `folder` as one file.
+    """Add rows to the table in `folder` as one file, or none if there are no rows.
 
-    Memory holds few rows at a time. No rows make no file.
+    Few rows are in memory at a time.
     """
     _append(table, folder, regrouped(batches, delta.ROWS_IN_GROUP))
 
@@ -45,7 +45,7 @@ def append(table: DeltaTable, folder: Path, batches: Iterable[pa.RecordBatch]) -
 def append_table(table: DeltaTable, folder: Path, rows: pa.Table, sort_by: tuple[str, ...] = ()) -> None:
     """Add `rows` to the table in `folder` as one file, sorted by text columns without nulls.
 
-    They are sorted a group at a time, while the group before is written.
+    They are sorted one group at a time, while the previous one is written.
     """
     sort = sort_by and len(rows)
     _append(table, folder, _ahead(delta.in_order(rows, sort_by)) if sort else _groups(rows))
@@ -63,7 +63,7 @@ def _commit(table: DeltaTable, folder: Path, actions: Iterable[dict[str, Any]]) 
 
 
 def _ahead(groups: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same groups, each made while the caller works on the one before it."""
+    """The same groups, each made while the caller works on the previous one."""
     source = iter(groups)
     with ThreadPoolExecutor(1) as maker:
         following = maker.submit(next, source, None)
@@ -78,9 +78,9 @@ def _groups(rows: pa.Table) -> Iterator[pa.RecordBatch]:
 
 
 def replace(table: DeltaTable, folder: Path, rows: StoredRows, ingest: str) -> None:
-    """Put `rows` in the place of those with the same key.
+    """Replace the stored rows with the keys of `rows`.
 
-    Files without one of these keys stay; the others become one.
+    Files without any of these keys stay; the others become one.
     """
     key, connection = listed(rows.table.key), rows.connection
     there = pa.table(table.get_add_actions(flatten=True))
@@ -114,11 +114,11 @@ def replace(table: DeltaTable, folder: Path, rows: StoredRows, ingest: str) -> N
 def compact_if_scattered(
     table: DeltaTable, folder: Path, sort_by: tuple[str, ...] = (), most: int | None = None
 ) -> None:
-    """Rewrite many small files of the table in `folder` as few, as one more version with the same content.
+    """Merge many small files of the table in `folder` into few, as a new version with the same content.
 
     Args:
-        sort_by: text columns without nulls by which the rows are sorted, unless the table is large.
-        most: files that are not many yet.
+        sort_by: text columns without nulls to sort the rows by, unless the table is large.
+        most: largest number of files to leave as they are.
     """
     there = pa.table(table.get_add_actions(flatten=True)).sort_by("modification_time")
     n_rows = pc.sum(there["num_records"]).as_py() or 0
@@ -136,11 +136,11 @@ def compact_if_scattered(
             rows = delta.in_order(pa.Table.from_batches(rows, schema), sort_by)
         added = _written(folder, schema, regrouped(rows, delta.ROWS_IN_GROUP), same=True)
         _commit(table, folder, [*(_removed(path, same=True) for path in paths), *([added] if added else [])])
-    table.create_checkpoint()  # in place of as many entries of the log
+    table.create_checkpoint()  # replaces as many log entries
 
 
 def _rows_of(paths: Iterable[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of files, which may lack columns that tables got later."""
+    """The rows of files, with nulls for columns that they lack."""
     for path in paths:
         for rows in pq.ParquetFile(path).iter_batches(delta.ROWS_IN_GROUP):
             present = rows.schema.names
@@ -154,9 +154,9 @@ def _rows_of(paths: Iterable[Path], schema: pa.Schema) -> Iterator[pa.RecordBatc
 def _written(
     folder: Path, schema: pa.Schema, groups: Iterable[pa.RecordBatch], *, same: bool = False
 ) -> dict[str, Any] | None:
-    """Write a file of groups of rows; returns the log's action that adds it, None without rows.
+    """Write groups of rows to a file; returns the log's action that adds it, None without rows.
 
-    Dictionaries of texts are written as such, and read as texts.
+    Dictionaries of texts are written as dictionaries, and read as texts.
 
     Args:
         same: the rows replace equal ones in other files.
@@ -190,7 +190,7 @@ def _written(
 
 
 def _removed(path: str, *, same: bool = False) -> dict[str, Any]:
-    """The log's action that removes a file; `path` as the log has it."""
+    """The log's action that removes a file; `path` as written in the log."""
     return {"remove": {"path": path, "deletionTimestamp": delta.now(), "dataChange": not same}}
 
 
@@ -205,7 +205,7 @@ def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _as_they_come(schema: pa.Schema, rows: pa.Schema) -> pa.Schema:
-    """`schema` with dictionaries where the rows have them."""
+    """`schema` with dictionaries for columns that have them in the rows."""
     return pa.schema(
         [
             field.with_type(rows.field(field.name).type)

@@ -1,9 +1,9 @@
 """Repair of a damaged warehouse from copies of its files and older files of its tables.
 
-Log entries and the record of commits are written again from their copies in the manifests. Rows of a
-damaged or lost file are taken from the older files that held them before compaction or a change; no row is
-ever deleted from a warehouse, so that a row of an older version belongs to the newest one, unless a later
-file has its key. What is then still missing was in the damaged file alone.
+Log entries and the record of commits are restored from their copies in the manifests. Rows of a damaged or
+lost file are taken from older files, written before a compaction or a change. As rows are never deleted from
+a warehouse, an older version's row belongs to the newest one, too, unless a later file has its key. Rows that
+are then still missing were only in the damaged file.
 """
 
 import json
@@ -28,15 +28,15 @@ from warehouse.vocabulary.schema import TABLES, Table
 
 @dataclass(frozen=True)
 class LostRows:
-    """A file with rows that is damaged beyond repair."""
+    """A file with rows that can't be repaired."""
 
     table: str
     path: str
     """Path of the file within the warehouse."""
     rows: int
-    """Rows of the file, by its table's log."""
+    """Number of rows, according to the table's log."""
     version: int | None
-    """The commit that wrote the file."""
+    """Version of the commit that wrote the file."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +44,23 @@ class Repair:
     """Result of `repair`."""
 
     version: int
-    """Newest version of the warehouse afterwards."""
+    """Newest version of the warehouse after the repair."""
     mended: list[str] = field(default_factory=list)
     """Paths of the restored files."""
     damaged: list[LostRows] = field(default_factory=list)
     """Files with rows that can't be repaired."""
     recovered: Mapping[str, int] = field(default_factory=dict)
-    """Table to the number of rows of these files that older files had."""
+    """Number of their rows that were found in older files, by table."""
     findings: list[Finding] = field(default_factory=list)
-    """What `verify` finds afterwards."""
+    """Findings of `verify` after the repair."""
 
 
 def repair(warehouse: Path) -> Repair:
     """Repair the damage that `verify --deep` finds; the caller holds the warehouse's lock.
 
-    Files with rows that are damaged are moved to the folder `damaged`. If the newest version needs one, the
-    rows that older files have are written in its place, which is a commit of its own (source `repair`).
-    Older versions that need a damaged file can no longer be opened.
+    Damaged files with rows are moved to the folder `damaged`. If the newest version needs one, its rows in
+    older files replace it, in a commit of their own (source `repair`). Older versions that need a damaged
+    file can no longer be opened.
 
     Raises:
         BadInput: the record of commits is damaged beyond its copies, or the disk refuses.
@@ -71,7 +71,7 @@ def repair(warehouse: Path) -> Repair:
     intact = _intact(sums, damage)
     mended = _write_copies(warehouse, damage, chain)
     try:
-        if chain:  # else an entry that can't be read may be one that was committed
+        if chain:  # without manifests, an unreadable entry may be a committed one
             mended += _cut_unreadable_records(warehouse, chain[-1].tables["ingests"])
         history = CommitHistory.read_as_it_is(warehouse)
     except Exception as error:
@@ -89,7 +89,7 @@ def repair(warehouse: Path) -> Repair:
         lost += [LostRows(name, path, rows_of.get(path, 0), versions.get(path)) for path in sorted(broken)]
         if broken:
             recovered[name], tables[name] = _rebuild(warehouse, TABLES[name], broken, history)
-    # A part may be left whose whole is lost.
+    # Parts may have lost their whole.
     for name in {one.table for one in lost}:
         for part in (part for part, table in TABLES.items() if table.part_of == name):
             tables[part] = _with_orphans(warehouse / part)
@@ -99,19 +99,19 @@ def repair(warehouse: Path) -> Repair:
         history = CommitHistory.read(warehouse)
     lost_paths = sorted({*paths, *(path for one in chain for path in one.lost)})
     _begin_chain(warehouse, history, lost_paths, intact)
-    # Every byte was read just now: for the first verification, or for the new manifest.
+    # Every byte was just read, by the first verification or for the new manifest.
     return Repair(history.version, mended, lost, recovered, verify(warehouse).findings)
 
 
 def _intact(sums: Mapping[str, FileSum], damage: Collection[Finding]) -> dict[str, FileSum]:
     """Checksums of the files that a verification found intact."""
     damaged = {one.path for one in damage}
-    # A checkpoint that is not as it was written may be no damage.
+    # A rewritten checkpoint is not damage, so its checksum may differ.
     return {path: one for path, one in sums.items() if path not in damaged and not is_checkpoint(path)}
 
 
 def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Manifest]) -> list[str]:
-    """Rewrite the files that manifests hold copies of, and remove damaged checkpoints."""
+    """Restore files from their copies in manifests, and remove damaged checkpoints."""
     copies = {path: copy for manifest in chain for path, copy in manifest.copies.items()}
     mended = []
     for path in sorted({one.path for one in damage}):
@@ -128,7 +128,7 @@ def _write_copies(warehouse: Path, damage: Collection[Finding], chain: list[Mani
 
 
 def _cut_unreadable_records(warehouse: Path, listed: int) -> list[str]:
-    """Cut the log of `ingests` at the first unreadable entry after those that manifests list."""
+    """Cut the log of `ingests` at the first unreadable entry after the manifests' last one."""
     folder, readable = warehouse / "ingests", listed
     try:
         for entry in delta.log_entries(folder, listed, max(delta.log_versions(folder), default=listed)):
@@ -152,7 +152,7 @@ def _broken(damage: Collection[Finding], table: str) -> set[str]:
 def _rebuild(
     warehouse: Path, table: Table, broken: Collection[str], history: CommitHistory
 ) -> tuple[int, int]:
-    """Take broken files out of a table; returns the rows that older files had, and its Delta version."""
+    """Remove broken files from a table; returns the rows found in older files, and its Delta version."""
     folder = warehouse / table.name
     newest = history.delta_versions()[table.name]
     for path in broken:
@@ -171,19 +171,19 @@ def _rebuild(
 
 
 def _with_orphans(folder: Path) -> int:
-    """Mark a table as one whose rows may lack parents; returns its Delta version afterwards."""
+    """Mark a table as possibly having orphans; returns its Delta version afterwards."""
     table = delta.open_version(folder)
     delta.admit_orphans(table)
     return int(table.version())
 
 
 def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> pa.Table:
-    """Rows of `older` files whose key no kept file has; of several with one key that written last."""
+    """Rows of `older` files with keys that no kept file has; the last written row of each key."""
     entries = delta.log_entries(folder, -1, max(delta.log_versions(folder)))
     named = (file for entry in entries for file in entry.added)
     order = {file: place for place, file in enumerate(named) if file in older}
     if not order:
-        return table.schema.empty_table()  # without the keys of the kept files, which may be millions
+        return table.schema.empty_table()  # avoids reading millions of keys of the kept files
     keys = listed(table.key)
     with duckdb.connect() as connection:
         create_view(connection, table, [str(folder / file) for file in sorted(kept)])
@@ -202,11 +202,11 @@ def _older_rows(folder: Path, table: Table, kept: set[str], older: set[str]) -> 
 
 
 def _committed(folder: Path, versions: Collection[int]) -> set[str]:
-    """Files that commits wrote which ended at these Delta versions; those of killed writers are not."""
+    """Files written by commits that ended at these Delta versions, not by killed writers."""
     committed: set[str] = set()
     pending: set[str] = set()
     for entry in delta.log_entries(folder, -1, max(versions, default=0)):
-        # A commit begins by taking back what a killed writer left.
+        # A commit begins by removing the remains of a killed writer.
         pending = set() if entry.restores else pending | set(entry.added)
         if entry.version in versions:
             committed |= pending
@@ -215,7 +215,7 @@ def _committed(folder: Path, versions: Collection[int]) -> set[str]:
 
 
 def _rows_by_file(folder: Path, version: int) -> dict[str, int]:
-    """Path in the warehouse of each file of a table to its number of rows, by the log."""
+    """Number of rows of each file of a table, by path in the warehouse, according to the log."""
     rows = {}
     for entry in delta.log_entries(folder, -1, version):
         for line in entry.path.read_text(encoding="utf-8").splitlines():
@@ -237,7 +237,7 @@ def _set_aside(warehouse: Path, path: str) -> None:
 def _begin_chain(
     warehouse: Path, history: CommitHistory, lost: list[str], intact: Mapping[str, FileSum]
 ) -> None:
-    """Replace all manifests by one that lists everything as it is now; `intact` files are not read again."""
+    """Replace all manifests by one that lists all current files; `intact` files are not read again."""
     tables = {
         **history.delta_versions(),
         "ingests": delta.open_version(warehouse / "ingests").version(),

@@ -1,7 +1,7 @@
 """Incoming rows: conversion to the schema of their table, checks, and comparison with its rows.
 
-All functions compute in the in-memory DuckDB `connection` that a write opens for itself; opening one costs
-more than what is done in it for a small write.
+All functions compute in an in-memory DuckDB `connection`, one per write: opening one costs more than a small
+write itself.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Difference:
 
 
 def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | pd.DataFrame) -> pa.Table:
-    """`rows` with exactly the columns of table `name`, typed, without provenance, each row once.
+    """`rows` with exactly the typed columns of table `name`, without provenance, each row once.
 
-    Texts that come as a dictionary remain one, since they take several times the memory otherwise; but not
-    those of the first column of the key, whose least and greatest are asked for. Nullable columns may
-    be left out. NaN counts as null, whatever it came in. Raises `BadInput` for an unknown table or column, a
-    value of the wrong type, a missing required value, a row that breaks one of the table's checks, and two
-    rows with the same key and different content.
+    Texts in a dictionary remain so, as they would take several times the memory otherwise; except for the
+    first column of the key, whose minimum and maximum are needed. Nullable columns may be missing. NaN counts
+    as null, whatever its type. Raises `BadInput` for an unknown table or column, a value of a wrong type, a
+    missing required value, a row that fails one of the table's checks, and two rows with the same key and
+    different content.
     """
     table = TABLES.get(name)
     if table is None or name == "ingests":
@@ -71,11 +71,11 @@ def refuse_broken(connection: duckdb.DuckDBPyConnection, table: Table, rows: str
 def compare(
     connection: duckdb.DuckDBPyConnection, table: Table, incoming: pa.Table, existing_files: list[str]
 ) -> Difference:
-    """Split conformed rows into those that are new in `table` and those that replace one of its rows."""
+    """Split conformed rows into those that are new in `table` and those that replace a row of it."""
     create_view(connection, table, existing_files)
     connection.register("incoming", _numbered(incoming))
-    # Most writes bring nothing but new keys, which the keys alone tell. Files, and parts of files, without a
-    # name between the least and the greatest that come are not read.
+    # Most writes only bring new keys, which a query on the keys alone shows. Files, and parts of files,
+    # without a key between the minimum and maximum of the incoming keys are not read.
     first = table.key[0]
     known = f"""
         SELECT 1 FROM (SELECT * FROM "{table.name}" WHERE "{first}" BETWEEN $least AND $greatest) e
@@ -85,7 +85,7 @@ def compare(
     if not connection.sql(known, params={"least": least, "greatest": greatest}).fetchall():
         return Difference(incoming, _rows_at(incoming, np.empty(0, dtype=np.intp)))
     differs = " OR ".join(f'i."{name}" IS DISTINCT FROM e."{name}"' for name in table.payload)
-    # Of the rows that are there, which may be millions, only those with a key of ours are held in memory.
+    # There may be millions of stored rows; only those with an incoming key are held in memory.
     found = connection.sql(
         f"""
         WITH there AS MATERIALIZED (
@@ -102,7 +102,7 @@ def compare(
 
 
 def _rows_at(rows: pa.Table, position: np.ndarray) -> pa.Table:
-    """The rows at these sorted positions; `rows` itself if these are all."""
+    """The rows at these sorted positions; `rows` itself if these are all positions."""
     return rows if len(position) == rows.num_rows else rows.take(position)
 
 
@@ -142,11 +142,11 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _first_of_each(connection: duckdb.DuckDBPyConnection, table: Table) -> np.ndarray:
-    """Positions of the distinct rows of `incoming`, in order; rows that share only their key are refused."""
+    """Positions of the distinct rows of `incoming`, in order; refuses different rows with the same key."""
     key = listed(table.key)
     hashes = connection.sql(f"SELECT hash({key}) AS hash FROM incoming").fetchnumpy()["hash"]
     hashes.sort()
-    if (hashes[1:] != hashes[:-1]).all():  # then so are the keys
+    if (hashes[1:] != hashes[:-1]).all():  # then keys are distinct, too
         return np.arange(len(hashes))
     row = listed((*table.key, *table.payload))
     connection.execute(

@@ -1,7 +1,7 @@
-"""One version of the warehouse, readable with SQL and unable to touch anything else.
+"""One version of the warehouse, readable with SQL, without access to anything else.
 
-DuckDB reads exactly the Parquet files that the snapshot's Delta versions name, so a reader takes no lock
-and does not notice a writer at work.
+DuckDB reads exactly the Parquet files of the snapshot's Delta versions, so a reader takes no lock and does
+not notice a concurrent writer.
 """
 
 import glob
@@ -40,7 +40,7 @@ Parameters = Sequence[Any] | Mapping[str, Any] | None
 class Snapshot:
     """The tables of the warehouse at `path` at the given Delta versions.
 
-    `versions` maps the data tables to Delta versions; `ingests` holds the commits up to these.
+    `versions` maps the data tables to Delta versions; `ingests` has the commits up to these.
     """
 
     def __init__(self, path: Path, versions: Mapping[str, int], ingests: pa.Table) -> None:
@@ -51,23 +51,23 @@ class Snapshot:
     def query(self, sql: str, parameters: Parameters = None) -> pa.Table:
         """Rows of one SELECT statement; `parameters` fill its placeholders.
 
-        Raises `BadInput` for a file that is lost or damaged, and for anything but one valid SELECT: also an
-        EXPLAIN ANALYZE or a PIVOT without IN could carry a COPY, which may overwrite the very files that the
-        connection is allowed to read.
+        Raises `BadInput` for a lost or damaged file, and for anything but one valid SELECT: even an EXPLAIN
+        ANALYZE or a PIVOT without IN could contain a COPY, which may overwrite the files that the connection
+        is allowed to read.
         """
         with self._explained():
             _refuse_all_but_select(sql)
-            # A cursor of its own per query: the connection may be used by several threads.
+            # One cursor per query: the connection may be used by several threads.
             return self._connection.cursor().sql(sql, params=parameters or None).to_arrow_table()
 
     def limited_query(self, sql: str, *, seconds: float | None, memory: int) -> pa.Table:
-        """Rows of one SELECT statement, where values of types that Python lacks are texts.
+        """Rows of one SELECT statement, with values of types that Python lacks as texts.
 
         Args:
-            seconds: the longest that it may take; None = no limit.
-            memory: bytes that DuckDB may take, and bytes that the rows may take.
+            seconds: time limit; None = no limit.
+            memory: largest number of bytes for DuckDB, and for the rows.
 
-        Raises as `query`, and `Failed` where it takes longer or more.
+        Raises as `query`, and `Failed` if a limit is exceeded.
         """
         too_much = (
             f"the query needs more than {memory / 2**20:,.0f} MiB; select less, or raise --memory-limit"
@@ -90,7 +90,7 @@ class Snapshot:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn DuckDB's errors into ours, but for those of an interrupt and of memory."""
+        """Turn DuckDB's errors into ours, except those about an interrupt or memory."""
         try:
             yield
         except (duckdb.Error, OSError) as raised:
@@ -104,17 +104,17 @@ class Snapshot:
         except RuntimeError as error:
             if type(error) is not RuntimeError:
                 raise
-            # DuckDB quotes bytes of a damaged file, of which no text can be made.
+            # DuckDB quotes bytes of a damaged file that are not valid text.
             raise self.damaged(error) from error
 
     def files(self, table: str) -> list[str]:
-        """Paths of the Parquet files of `table`; none if an older Headstart did not know it."""
+        """Paths of the Parquet files of `table`; none if the warehouse's older Headstart lacked the table."""
         if table not in self.versions:
             return []
         return delta.files_at(self.path / table, self.versions[table])
 
     def damaged(self, error: Exception) -> UnusableWarehouse:
-        """The error to raise where DuckDB can't read the files."""
+        """The error to raise if DuckDB can't read the files."""
         return UnusableWarehouse(
             f"{self.path} is damaged, or has lost a file ({_summary(error)});"
             " `warehouse verify --deep` says more"
@@ -127,7 +127,7 @@ class Snapshot:
         return delta.has_no_orphans(delta.open_version(self.path / table, self.versions[table]))
 
     def unknown(self) -> list[str]:
-        """Tables, and columns as `table.column`, that only a newer Headstart knows."""
+        """Tables, and columns as `table.column`, of a newer Headstart."""
         found = []
         for name, version in self.versions.items():
             if name not in TABLES:
@@ -143,11 +143,11 @@ class Snapshot:
         return self._connect(None)
 
     def _connect(self, memory: int | None) -> duckdb.DuckDBPyConnection:
-        """A connection that can read the tables and nothing else, with so many bytes of memory."""
+        """A connection that can only read the tables, with a memory limit in bytes."""
         connection = duckdb.connect()
         if memory is not None:
             connection.execute(f"SET memory_limit = '{memory / 2**20:.0f}MiB'")
-            connection.execute("SET max_temp_directory_size = '0KiB'")  # it would be made where we are
+            connection.execute("SET max_temp_directory_size = '0KiB'")  # it would be in the current directory
         allowed: list[str] = []
         connection.from_arrow(self._ingests).create("ingests")
         for name, table in TABLES.items():
@@ -165,7 +165,7 @@ def _refuse_all_but_select(sql: str) -> None:
 
 
 def _with_texts(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelation:
-    """A query whose columns of types that Python lacks are texts, as DuckDB writes them."""
+    """A query whose columns of types that Python lacks are cast to text."""
     rows = connection.sql(sql)
     if all(map(_is_plain, rows.types)):
         return rows
@@ -178,14 +178,14 @@ def _with_texts(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckD
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether values of a type of DuckDB are values of Python, too."""
+    """Whether Python has values of this DuckDB type."""
     if kind.id in ("list", "array", "struct"):
         return all(_is_plain(child) for name, child in kind.children if name != "size")
     return kind.id in _PLAIN_TYPES
 
 
 def _of_reader(error: OSError) -> Exception:
-    """DuckDB's error of a reader of batches, which Arrow raises as its own; `error` where it is no such."""
+    """DuckDB's error behind an error of Arrow's batch reader; `error` itself if there is none."""
     kinds = {
         "INTERRUPT Error": duckdb.InterruptException,
         "Out of Memory Error": duckdb.OutOfMemoryException,
@@ -198,21 +198,21 @@ def _of_reader(error: OSError) -> Exception:
 
 
 def listed(columns: Iterable[str]) -> str:
-    """SQL: these columns."""
+    """SQL: list of these columns."""
     return ", ".join(f'"{name}"' for name in columns)
 
 
 def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list[str]) -> list[str]:
-    """Make `table` readable under its name; return the glob patterns by which DuckDB will name its files."""
+    """Make `table` readable under its name; return the glob patterns under which DuckDB reads its files."""
     if not files:
         nothing = ", ".join(_null(column) for column in table.schema)
         connection.execute(f'CREATE OR REPLACE VIEW "{table.name}" AS SELECT {nothing} WHERE false')
         return []
     patterns = [glob.escape(file) for file in files]
-    # A table that an older Headstart made may be partitioned: a column is in the names of folders alone.
+    # A table of an older Headstart may be partitioned: then a column is only in the names of folders.
     folder = Path(files[0]).parent.name
     partitions = [column.name for column in table.schema if folder.startswith(f"{column.name}=")]
-    # Without hive_types DuckDB guesses: a flow "007" would come back as the number 7.
+    # Without hive_types DuckDB guesses types: a flow "007" would become the number 7.
     types = "{" + ", ".join(f"'{column}': VARCHAR" for column in partitions) + "}"
     of_folders = f"true, hive_types = {types}" if partitions else "false"
     rows = connection.sql(
@@ -220,7 +220,7 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
         params={"files": patterns},
     )
     present = rows.columns
-    if present != table.schema.names:  # files of an older Headstart lack columns of today
+    if present != table.schema.names:  # files of an older Headstart lack newer columns
         rows = rows.project(
             ", ".join(
                 f'"{column.name}"' if column.name in present else _null(column) for column in table.schema
@@ -231,7 +231,7 @@ def create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: list
 
 
 def _null(column: pa.Field) -> str:
-    """SQL: a null of the column's type under its name."""
+    """SQL: a null with the column's type and name."""
     return f'NULL::{_SQL_TYPES[column.type]} AS "{column.name}"'
 
 
@@ -248,7 +248,7 @@ def _is_about_files(error: Exception) -> bool:
     if isinstance(error, duckdb.InvalidInputException):
         message = str(error)
         return any(words in message for words in ("Parquet", "Failed to read file", "magic bytes"))
-    # What its reader of Parquet finds wrong has no class of its own, or is an error of DuckDB's to it.
+    # Errors of DuckDB's Parquet reader have no class of their own, or are internal errors.
     return isinstance(error, duckdb.IOException | duckdb.InternalException) or type(error) is duckdb.Error
 
 

@@ -1,4 +1,4 @@
-"""Rows in batches, and more rows than memory holds: DuckDB works within a limit and puts the rest on disk."""
+"""Rows in batches, also more than fit in memory: DuckDB works within a limit and spills the rest to disk."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from warehouse.vocabulary.schema import PROVENANCE, Table
 
 _MEMORY = "400MiB"
 _THREADS = 4
-"""Threads at most; each takes a part of the memory."""
+"""Most threads; each takes a part of the memory."""
 _ROWS_IN_BATCH = 2**17
 
 
@@ -24,8 +24,8 @@ _ROWS_IN_BATCH = 2**17
 def bounded(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an in-memory DuckDB of bounded size.
 
-    What does not fit lies in files in `folder`, which has nothing else in it and is on a disk with room for
-    all rows, until the block ends.
+    Until the block ends, the rest is in files in `folder`, which must be empty and on a disk with room for
+    all rows.
 
     Raises:
         Unwritable: the disk has too little room.
@@ -35,7 +35,7 @@ def bounded(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": _MEMORY,
         "threads": min(_THREADS, os.cpu_count() or 1),
-        "temp_directory": spilled,  # DuckDB makes it where it is needed
+        "temp_directory": spilled,  # DuckDB creates it if needed
     }
     try:
         with duckdb.connect(config=settings) as connection:
@@ -51,12 +51,12 @@ def bounded(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @dataclass(frozen=True)
 class StoredRows:
-    """Rows of `table`, without provenance, that DuckDB holds; there may be more than memory has room for."""
+    """Rows of `table` in DuckDB, without provenance; they may exceed the memory."""
 
     connection: duckdb.DuckDBPyConnection
     table: Table
     selection: str
-    """SELECT of the rows; it gives them in the order of their key."""
+    """SELECT of the rows, in the order of their key."""
     num_rows: int
 
     @property
@@ -65,11 +65,11 @@ class StoredRows:
         return pa.schema([column for column in self.table.schema if column.name != PROVENANCE])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows in the order of their key; no batch where there is no row."""
+        """The rows in the order of their key; no batch if there are no rows."""
         return batches(self.connection, self.selection, self.table) if self.num_rows else iter(())
 
     def in_file_order(self, ingest: str) -> Iterator[pa.RecordBatch]:
-        """The rows with their provenance, sorted as files are, and where that leaves it open by their key."""
+        """The rows with their provenance, sorted as in files, with ties by key."""
         rows = self.selection
         if self.table.sort_by:
             rows = f"SELECT * FROM ({rows}) ORDER BY {listed((*self.table.sort_by, *self.table.key))}"
@@ -80,14 +80,14 @@ class StoredRows:
 def batches(
     connection: duckdb.DuckDBPyConnection, selection: str, table: Table, parameters: Parameters = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a SELECT, typed as those of `table`; the connection is busy until the last one."""
+    """The rows of a SELECT, with the types of `table`; the connection is busy until the last one."""
     reader = connection.sql(selection, params=parameters).to_arrow_reader(_ROWS_IN_BATCH)
     schema = pa.schema([table.schema.field(name) for name in reader.schema.names])
     return (_blanked(batch).cast(schema) for batch in reader)
 
 
 def _blanked(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """`rows` with zeros below its nulls, where DuckDB leaves anything: fingerprints hash the bytes."""
+    """`rows` with zeros under nulls, where DuckDB leaves arbitrary bytes: fingerprints hash them."""
     for position, column in enumerate(rows.columns):
         if column.null_count:
             rows = rows.set_column(position, rows.field(position), column.take(np.arange(len(column))))
@@ -95,7 +95,7 @@ def _blanked(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Copies of the rows of `batches` in batches of `rows` rows, the last of which may have fewer."""
+    """Copies of the rows of `batches` in batches of `rows` rows; the last may have fewer."""
     held: list[pa.RecordBatch] = []
     n_held = 0
     for batch in batches:
@@ -104,7 +104,7 @@ def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Recor
             held.append(batch.slice(taken, rows - n_held))
             taken += rows - n_held
             joined = _joined(held)
-            held, n_held = [], 0  # not held while the caller is at work
+            held, n_held = [], 0  # free the memory while the caller works
             yield joined
         if taken < len(batch):
             held.append(batch.slice(taken))
@@ -114,5 +114,5 @@ def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Recor
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """A copy of the rows: of those that lie behind a slice pyarrow would write some bytes as padding."""
+    """A copy of the rows: for slices pyarrow would write bytes after them as padding."""
     return pa.concat_batches([*batches, batches[0].slice(0, 0)])

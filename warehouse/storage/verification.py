@@ -18,7 +18,7 @@ from warehouse.support.locks import HOLDER, LOCK
 from warehouse.vocabulary.schema import TABLES
 
 MODELS = "models"
-"""Folder of trained models, which the starter has; each has its own checksum (`metalearners.model_files`)."""
+"""Folder of trained models, as in the starter; each has its own checksum (`metalearners.model_files`)."""
 QUARANTINE = "damaged"
 """Folder for files that a repair could not restore."""
 _OF_NOBODY = "no commit wrote this file"
@@ -32,14 +32,14 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference from what was committed, or a file without a checksum."""
+    """A difference from the committed content, or a file without a checksum."""
 
     kind: Kind
     path: str
     """Path of the file within the warehouse."""
     message: str
     version: int | None = None
-    """The commit that wrote the file."""
+    """Version of the commit that wrote the file."""
 
     @property
     def is_damage(self) -> bool:
@@ -63,12 +63,12 @@ class Verification:
     """Result of `verify`."""
 
     version: int
-    """Newest version that has a manifest or, without one, a record."""
+    """Newest version with a manifest."""
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
     """Number of files compared with a manifest."""
     bytes: int = 0
-    """Size of these files together."""
+    """Total size of these files."""
     seconds: float = 0.0
 
     @property
@@ -79,10 +79,10 @@ class Verification:
 
 @telling_refusals()
 def verify(warehouse: Path, *, deep: bool = False) -> Verification:
-    """Compare a warehouse with its manifests; nothing is written, and writers need not wait.
+    """Compare a warehouse with its manifests; writes nothing, and does not block writers.
 
-    Without `deep`, files have to be there with their sizes, and records, manifests and logs have to be
-    complete and agree. With it every byte is read: files have to have their checksums.
+    Without `deep`, files must exist with their sizes, and records, manifests and logs must be complete and
+    consistent. With `deep`, every byte is read and files must match their checksums.
 
     Raises:
         BadInput: there is no warehouse.
@@ -99,7 +99,7 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
         problem = _compare(warehouse / path, wanted, deep)
         size += wanted.size
         if is_checkpoint(path) and (problem == "missing" or _is_replaced(warehouse / path, listed)):
-            continue  # made of log entries, and made again when it is needed
+            continue  # can be made again from log entries
         if problem:
             message = (
                 "the file is missing" if problem == "missing" else "its content differs from what was written"
@@ -116,10 +116,10 @@ def verify(warehouse: Path, *, deep: bool = False) -> Verification:
 
 
 def refuse_damaged(warehouse: Path, files: Iterable[str]) -> None:
-    """Refuse to pass on the content of files that don't have their checksums.
+    """Check that files match their checksums, before their content is copied.
 
     Args:
-        files: paths of files of the warehouse; those that no manifest lists are taken as they are.
+        files: paths of files of the warehouse; files that no manifest lists are not checked.
 
     Raises:
         BadInput: one of them is lost or damaged.
@@ -145,7 +145,8 @@ def expected(chain: list[Manifest]) -> tuple[dict[str, FileSum], dict[str, int]]
 def read_chain(warehouse: Path) -> tuple[list[Manifest], list[Finding]]:
     """The readable manifests, oldest first, and findings about the others.
 
-    One without a parent lists everything: a repair that wrote it is removing those before it.
+    A manifest without a parent lists everything: it comes from a repair, which then removes the previous
+    ones.
     """
     chain: list[Manifest] = []
     findings: list[Finding] = []
@@ -182,15 +183,15 @@ def _compare(path: Path, wanted: FileSum, deep: bool) -> Literal["missing", "cha
 
 
 def _records(warehouse: Path, chain: list[Manifest]) -> tuple[dict[str, int] | None, list[Finding]]:
-    """Delta versions of the data tables at the newest commit, and where records and manifests disagree.
+    """Delta versions of the data tables at the newest commit, and contradictions of records and manifests.
 
-    The versions are None where the record can't be read.
+    The versions are None if the record can't be read.
     """
     try:
         history = CommitHistory.read_as_it_is(warehouse)
         committed = history.delta_versions()
-        ids = ["", *history.ingests["ingest"].to_pylist()]  # an id may be no text any more
-    except Exception as error:  # noqa: BLE001 (whatever libraries make of a damaged file)
+        ids = ["", *history.ingests["ingest"].to_pylist()]  # a damaged id may not be text
+    except Exception as error:  # noqa: BLE001 (libraries raise anything on a damaged file)
         raise_refusal(error)
         message = f"the record of commits can't be read: {one_line(error)}"
         return None, [Finding("unreadable", "ingests", message)]
@@ -213,7 +214,7 @@ def _later_entries(
 ) -> tuple[set[str], list[Finding]]:
     """Files named by log entries that no manifest lists, and findings about these entries.
 
-    Entries after the newest commit are leftovers, and name nothing.
+    Entries after the newest commit are leftovers, so their files are not included.
 
     Args:
         committed: data table -> its Delta version at the newest commit; None = unknown.
@@ -243,7 +244,7 @@ def _later_entries(
 
 
 def _unlisted(warehouse: Path, listed: set[str], named: set[str], deep: bool) -> Iterator[Finding]:
-    """Files that are neither `listed` in a manifest nor `named` by a commit without one."""
+    """Findings on files that are neither `listed` in a manifest nor `named` by a commit without one."""
     known = {LOCK, HOLDER, *named}
     for folder, folders, names in os.walk(warehouse):
         place = Path(folder)
@@ -261,7 +262,7 @@ def _unlisted(warehouse: Path, listed: set[str], named: set[str], deep: bool) ->
 
 
 def is_checkpoint(path: str) -> bool:
-    """Whether a file of a log is made of its entries, and can be made again."""
+    """Whether a file of a log is part of a checkpoint, which can be made again from the log's entries."""
     name = path.rpartition("/")[2]
     return name == "_last_checkpoint" or ".checkpoint" in name
 
@@ -280,14 +281,14 @@ def _is_replaced(path: Path, listed: Mapping[str, FileSum]) -> bool:
 def _is_readable(path: Path) -> bool:
     try:
         pq.read_table(path, partitioning=None)
-    except Exception as error:  # noqa: BLE001 (whatever Arrow makes of a damaged file)
+    except Exception as error:  # noqa: BLE001 (Arrow raises anything on a damaged file)
         raise_refusal(error)
         return False
     return True
 
 
 def as_record(found: Verification) -> dict[str, Any]:
-    """A verification as JSON values, findings with their advice."""
+    """A verification as JSON values, with advice on each finding."""
     findings = [
         {
             "kind": one.kind,

@@ -1,4 +1,4 @@
-"""Commits: all rows of one become visible at once, or none do."""
+"""Commits: all rows of a commit become visible at once, or none do."""
 
 import json
 import logging
@@ -30,9 +30,9 @@ _FILES_OF_RECORDS = 16
 
 @dataclass(frozen=True)
 class Commit:
-    """Result of a write: rows per table that were added and changed, and the version afterwards.
+    """Result of a write: rows added and changed per table, and the version afterwards.
 
-    `ingest` is None where everything was there already, so that no version was made.
+    `ingest` is None if there was nothing new, and so no new version.
     """
 
     ingest: str | None
@@ -69,7 +69,7 @@ def apply(
     """Write new and changed rows as the commit after `history`; the caller holds the lock.
 
     Args:
-        orphaned: tables to which rows come that belong to none (`warehouse.storage.file_parts`).
+        orphaned: tables that get rows without a parent (`warehouse.storage.file_parts`).
     """
     path, committed = history.path, history.delta_versions()
     added = {name: difference.new.num_rows for name, difference in differences.items()}
@@ -117,10 +117,10 @@ def _differences(
 
 
 def append_ingests(path: Path, ingests: pa.Table) -> None:
-    """Record commits: the moment from which readers see them.
+    """Record commits, which makes them visible to readers.
 
-    What they wrote is on disk before that, so that a power cut can't leave a record without its rows; the
-    record and its manifest are on disk when this returns.
+    Their files are on disk first, so that a power cut can't leave a record without its rows; the record and
+    its manifest are on disk when this returns.
 
     Raises:
         OSError, DeltaError: the disk refuses; nothing is committed.
@@ -131,10 +131,10 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
         manifests.written(path, name, manifests.covered(previous, name), version)
         for name, version in json.loads(newest["tables"]).items()
     ]
-    # Those of a writer that died, or that a power cut damaged, before the manifest that lists them.
+    # Checkpoints left by a killed writer or damaged by a power cut, before the manifest that lists them.
     delta.cut_checkpoints(path / "ingests", manifests.covered(previous, "ingests"))
     table = delta.open_version(path / "ingests")
-    # Before, not after: once the record is written, nothing may fail any more.
+    # Compacted first: once the record is written, nothing may fail any more.
     ordered_files.compact_if_scattered(table, path / "ingests", most=_FILES_OF_RECORDS)
     ordered_files.append_table(table, path / "ingests", ingests)
     try:
@@ -146,9 +146,9 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
 
 
 def restore(warehouse: Path, version: int) -> None:
-    """Make an older version's content the newest, as one more commit; the caller holds the warehouse's lock.
+    """Make an older version's content the newest, in a new commit; the caller holds the warehouse's lock.
 
-    Nothing is lost: what came after that version stays in the history.
+    Later versions stay in the history.
 
     Raises:
         BadInput: there is no such version, or a file that it needs is damaged.
@@ -158,7 +158,7 @@ def restore(warehouse: Path, version: int) -> None:
     wanted = history.until(version).delta_versions()
     for name, at in wanted.items():
         needed = sorted(delta.files_at(warehouse / name, at))
-        gone = [file for file in needed if not Path(file).is_file()]  # which a repair may have taken away
+        gone = [file for file in needed if not Path(file).is_file()]  # a repair may have moved it
         if gone:
             raise UnusableWarehouse(f"version {version} of {warehouse} needs {gone[0]}, which is lost")
         refuse_damaged(warehouse, needed)
@@ -185,8 +185,8 @@ def _apply(
         if name == "ingests":
             continue
         versions[name] = committed.get(name, 0)
-        delta.create(path / name, TABLES[name])  # an older Headstart did not know all of today's tables
-        # What a writer left that died before its record was written is not to become visible with ours.
+        delta.create(path / name, TABLES[name])  # an older Headstart lacked some tables
+        # The remains of a writer that died before writing its record must not become visible with our commit.
         delta.cut(path / name, versions[name])
         if differences.get(name):
             table = delta.open_version(path / name)
@@ -222,7 +222,7 @@ def _replace(table: DeltaTable, of: Table, folder: Path, rows: pa.Table | Stored
 
 
 def _stamp(rows: pa.Table, ingest: str) -> pa.Table:
-    """`rows` with their provenance, as the last column."""
+    """`rows` with their provenance as the last column."""
     field = TABLES["runs"].schema.field(PROVENANCE)
     same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, dtype=np.int8)), [ingest])
     return rows.append_column(field.with_type(same.type), same)

@@ -1,4 +1,4 @@
 """Utilities of all packages: errors, command lines, files, journals, directories.
 
-It imports nothing of ours.
+Imports none of our other packages.
 """

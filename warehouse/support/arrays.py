@@ -1,4 +1,4 @@
-"""Types of arrays, and dataclasses of them; docstrings give their shapes."""
+"""Array types, and dataclasses of arrays; docstrings give their shapes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 Selection = Positions | Flags | list[int] | slice
-"""Which rows: their positions, or whether each is one of them."""
+"""Selected rows: their positions, or a flag for each row."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Base of dataclasses whose fields all have a row for each of n things: arrays, other `Rows`, or None."""
+    """Base of dataclasses whose fields have one row for each of n items: arrays, other `Rows`, or None."""
 
     def __len__(self) -> int:
         return next(len(part) for part in self._parts() if part is not None)
 
     def take(self, rows: Selection) -> Self:
-        """The things at these positions."""
+        """The selected items."""
         return self._mapped(lambda part: part.take(rows) if isinstance(part, Rows) else part[rows])
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
@@ -33,7 +33,7 @@ class Rows:
 
     @classmethod
     def concatenated(cls, several: Sequence[Self]) -> Self:
-        """The things of one after the other; one or more."""
+        """The items of several, one or more, in order."""
         return cls(*(_concatenated(parts) for parts in zip(*(one._parts() for one in several), strict=True)))
 
     def _parts(self) -> list[Any]:

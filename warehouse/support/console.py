@@ -1,7 +1,7 @@
 """Common parts of the command lines: one-line errors, exit codes, `--debug`, `--version`.
 
-Typer parses; this module decides how a failure looks to the user: one line on stderr that says what is
-wrong, exit code 2 for bad input and 1 for failed work, a traceback only with `--debug`.
+Typer parses; this module decides how a failure looks to the user: a line on stderr, exit code 2 for bad input
+and 1 for failed work, a traceback only with `--debug`.
 """
 
 import codecs
@@ -30,31 +30,31 @@ JsonOption = Annotated[
     Literal["table", "json"], typer.Option("--format", metavar="table|json", help="Output format.")
 ]
 _PACKAGES = ("ingest", "metalearners", "recommend", "warehouse")
-"""Packages whose logged steps `progress` shows."""
+"""Packages whose log messages `progress` shows."""
 _SECONDS_BETWEEN_LINES = 60.0
 _REFUSALS = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO,
     errno.EEXIST, errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG,
 }  # fmt: skip
-"""Errors of the system that say something about a path or a disk, and nothing about us."""
+"""System errors about a path or a disk, which are not bugs of Headstart."""
 _BOLD, _PLAIN = "\ufdd0", "\ufdd1"
-"""Where bold text begins and ends, until it is written: Unicode has no characters there."""
+"""Placeholders for the start and end of bold text until output: Unicode has no characters there."""
 _IN_ASCII = {"\u00b1": "+/-", "\u2013": "-", "\u2014": "-", "\u2026": "...", "\u00d7": "x"}
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 
 
 def began() -> float:
-    """When this process began, by `time.monotonic`."""
+    """Start time of this process, on the clock of `time.monotonic`."""
     import psutil
 
     return time.monotonic() - (time.time() - float(psutil.Process().create_time()))
 
 
 def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Typer:
-    """A Typer application with plain help and no machinery of its own for errors.
+    """A Typer application with plain help and without error handling of its own.
 
     Args:
-        group: how arguments are told from subcommands; None = as usual.
+        group: class that tells arguments from subcommands; None = Typer's.
     """
     return typer.Typer(
         help=help_text,
@@ -68,7 +68,7 @@ def new_app(help_text: str, group: type[TyperGroup] | None = None) -> typer.Type
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """`NAME=VALUE` as its two parts; the name may hold equals signs, the value not."""
+    """The two parts of `NAME=VALUE`; the name may contain equals signs, the value not."""
     name, sign, value = text.rpartition("=")
     if not (name and sign and value):
         raise BadOption(f"{text!r} is not of the form NAME=VALUE")
@@ -76,7 +76,7 @@ def assignment(text: str) -> tuple[str, str]:
 
 
 def seconds(text: object, *, or_zero: bool = False) -> float:
-    """A time as the parser of an option, whose name Typer puts in front of the message."""
+    """Parse a time for an option; Typer prefixes the option's name to an error."""
     try:
         return parse_duration(str(text), or_zero=or_zero)
     except BadOption as error:
@@ -84,17 +84,16 @@ def seconds(text: object, *, or_zero: bool = False) -> float:
 
 
 def seconds_or_zero(text: object) -> float:
-    """Read seconds like `seconds`; 0 is a time, too."""
+    """Parse a time like `seconds`, but accept 0."""
     return seconds(text, or_zero=True)
 
 
 @contextmanager
 def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
-    """A function that shows a line of progress on stderr; steps that our packages log are shown as well.
+    """A function that shows a line of progress on stderr; our packages' log messages are shown as well.
 
-    At a terminal and in a notebook each line takes the place of the one before. Elsewhere, as in the log of
-    a batch job, each step is a line that stays, and so is what is shown once a minute. With `--quiet` there
-    is nothing.
+    At a terminal and in a notebook each line replaces the previous one. Elsewhere, as in the log of a batch
+    job, lines stay: each log message, and progress once a minute. With `--quiet` nothing is shown.
     """
     if quiet:
         yield lambda _: None
@@ -110,12 +109,12 @@ def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterat
 
 
 _Shown = Iterator[tuple[Callable[[str], None], Callable[[str], None]]]
-"""Functions that show progress and a step."""
+"""Functions that show progress and a log message."""
 
 
 @contextmanager
 def _at_terminal() -> _Shown:
-    """One line that changes; nothing is imported before there is one."""
+    """One changing line; nothing is imported before the first one."""
     with ExitStack() as stack:
         lines: list[Any] = []
 
@@ -125,14 +124,14 @@ def _at_terminal() -> _Shown:
 
             if not lines:
                 lines.append(stack.enter_context(Console(stderr=True).status("")))
-            lines[0].update(Text(printable(text)))  # names from outside are no markup
+            lines[0].update(Text(printable(text)))  # names from outside must not be markup
 
         yield show, show
 
 
 @contextmanager
 def _in_notebook() -> _Shown:
-    """One line that changes, in the output of a cell."""
+    """One changing line, in the output of a cell."""
     longest = 0
 
     def show(text: str) -> None:
@@ -149,7 +148,7 @@ def _in_notebook() -> _Shown:
 
 @contextmanager
 def _in_log(clock: Callable[[], float]) -> _Shown:
-    """Lines that stay: each step, and progress once a minute."""
+    """Lines that stay: each log message, and progress once a minute."""
     last = clock()
 
     def step(text: str) -> None:
@@ -165,7 +164,7 @@ def _in_log(clock: Callable[[], float]) -> _Shown:
 
 
 class _Steps(logging.Handler):
-    """Passes the steps that are logged on; warnings go where they always go."""
+    """Passes on log messages of level INFO; warnings are handled as usual."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         super().__init__()
@@ -180,7 +179,7 @@ class _Steps(logging.Handler):
 
 @contextmanager
 def _steps(tell: Callable[[str], None]) -> Iterator[None]:
-    """Have `tell` know of the steps that our packages log within the block."""
+    """Pass our packages' log messages within the block to `tell`."""
     handler = _Steps(tell)
     before = [(logger, logger.level) for logger in map(logging.getLogger, _PACKAGES)]
     for logger, _ in before:
@@ -204,7 +203,7 @@ def rows_written(added: Mapping[str, int], changed: Mapping[str, int]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time that a person can plan by: `0.4 s`, `40 s`, `12 min`, `3.5 h`."""
+    """A time for people: `0.4 s`, `40 s`, `12 min`, `3.5 h`."""
     if 0.05 <= seconds < 0.95:
         return f"{seconds:.1f} s"
     if seconds < 90:
@@ -215,17 +214,17 @@ def duration(seconds: float) -> str:
 
 
 def short(value: object) -> str:
-    """A hyperparameter's value as a person reads it."""
+    """A hyperparameter's value for people."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def settings(values: Mapping[str, object]) -> str:
-    """Hyperparameters with their values as a person reads them: `max_depth=3, alpha=0.1234`."""
+    """Hyperparameters with their values for people: `max_depth=3, alpha=0.1234`."""
     return ", ".join(f"{name}={short(value)}" for name, value in values.items())
 
 
 def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    """Lines of a table whose last column is wrapped where the terminal ends.
+    """Lines of a table whose last column is wrapped at the width of the terminal.
 
     Args:
         align: `<` or `>` for each column but the last.
@@ -243,7 +242,7 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: s
 
 
 def aligned(rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    """Lines of a table, of equal lengths.
+    """Lines of a table, all of the same length.
 
     Args:
         align: `<` or `>` for each column.
@@ -256,15 +255,16 @@ def aligned(rows: Sequence[Sequence[str]], align: str) -> list[str]:
 
 
 def bold(text: str) -> str:
-    """`text` in bold where standard output is a terminal that people look at (`_Terminal`)."""
+    """`text`, in bold if standard output is a terminal (`_Terminal`)."""
     return f"{_BOLD}{text}{_PLAIN}" if isinstance(sys.stdout, _Terminal) and sys.stdout.has_styles else text
 
 
 def main(app: typer.Typer) -> None:
     """Run `app` on the process's arguments and end the process with the right exit code.
 
-    `--debug` may stand anywhere and lets the traceback of an error through; `--version` stands alone. The
-    signals that ask a process to end are Ctrl-C to it, so that what runs is ended and what is known is kept.
+    `--debug` may be anywhere, and shows the traceback of an error; `--version` must be the only argument.
+    Signals that ask the process to end are treated as Ctrl-C: work in progress is ended and results so far
+    are kept.
     """
     with raised_interrupts() as interrupts:
         try:
@@ -288,13 +288,13 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
         sys.exit(0)
     try:
         result: Any = app(arguments, standalone_mode=False)
-        sys.stdout.flush()  # where it can't be written, that is known before the exit code is
+        sys.stdout.flush()  # raises now, before the exit code, if it can't be written
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is wrong with us.
+        # The reader of our output went away (`| head`), which is no error.
         _drop_output()
         sys.exit(1)
     except Exception as error:
-        if interrupts.noted:  # which a library may have turned into an error of its own
+        if interrupts.noted:  # a library may have replaced the KeyboardInterrupt
             raise KeyboardInterrupt from error
         if debug:
             raise
@@ -307,15 +307,15 @@ def _run(app: typer.Typer, interrupts: Interrupts) -> None:
         # Typer's own usage errors carry the code 2.
         _fail(_message(error), getattr(error, "exit_code", 1))
     else:
-        if result == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+        if result == INTERRUPTED:  # Typer returns it for a KeyboardInterrupt
             raise KeyboardInterrupt
-        if interrupts.noted:  # and what is known by now is printed
+        if interrupts.noted:  # the results so far are printed
             sys.exit(INTERRUPTED)
         sys.exit(result if isinstance(result, int) else 0)
 
 
 def _drop_output() -> None:
-    """Have output that can't be written go nowhere, or the interpreter would try again at its end."""
+    """Discard output that can't be written, which the interpreter would otherwise try again at exit."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         return
@@ -324,11 +324,11 @@ def _drop_output() -> None:
 
 
 class _Terminal(io.TextIOWrapper):
-    """Standard output that people look at: names from outside can't act on the terminal."""
+    """Standard output of a terminal, which names from outside can't control."""
 
     @property
     def has_styles(self) -> bool:
-        """Whether text may be bold: not where the user says NO_COLOR, or the terminal is a dumb one."""
+        """Whether text may be bold: unless NO_COLOR is set or the terminal is dumb."""
         return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
     def write(self, text: str) -> int:
@@ -337,7 +337,7 @@ class _Terminal(io.TextIOWrapper):
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """What is written in place of characters that the output's encoding lacks."""
+    """Replacement for characters missing from the output's encoding."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -357,7 +357,7 @@ def _message(error: Exception) -> str:
 def _formatted(error: Exception) -> str:
     format_message = getattr(error, "format_message", None)
     text: str = format_message() if callable(format_message) else str(error)
-    return text.replace("Value error, ", "")  # pydantic's, before what a type of option says
+    return text.replace("Value error, ", "")  # pydantic's prefix
 
 
 def _fail(message: str, code: int) -> None:

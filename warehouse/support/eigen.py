@@ -1,4 +1,4 @@
-"""Eigenvalues of symmetric matrices, found for every one of them."""
+"""Eigenvalues of symmetric matrices, without failures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from warehouse.support.arrays import Floats
 
 
 def symmetric_eigen(A: Floats) -> tuple[Floats, Floats]:
-    """(n,) eigenvalues in ascending order and (n, n) orthonormal eigenvectors, in columns, of a symmetric A.
+    """(n,) ascending eigenvalues and (n, n) orthonormal eigenvectors, in columns, of a symmetric A.
 
-    NumPy's method, divide and conquer, is fast, and gives up on some matrices many of whose eigenvalues are
-    equal, as those of trials that have nothing to do with one another are. The QR algorithm finds those, too.
+    NumPy's divide-and-conquer method is fast, but fails on some matrices with many equal eigenvalues, such as
+    those of uncorrelated trials. The QR algorithm then finds these.
 
     Raises:
-        LinAlgError: A has a number that is not finite.
+        LinAlgError: A has non-finite entries.
     """
     try:
         values, vectors = np.linalg.eigh(A)

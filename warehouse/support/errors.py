@@ -1,4 +1,4 @@
-"""Errors by what the caller can do next, and the text of other libraries' errors in one line."""
+"""Errors, classified by what the caller can do next, and other libraries' errors as one line of text."""
 
 import errno
 import os
@@ -11,15 +11,15 @@ T = TypeVar("T")
 
 
 class HeadstartError(Exception):
-    """Root of every error that Headstart raises on purpose; its text is one line for the user."""
+    """Base of every error that Headstart raises on purpose; its text is one line for the user."""
 
     exit_code = 1
 
 
 class BadInput(HeadstartError):
-    """Input that cannot be used: change it and try again (exit code 2).
+    """Input that can't be used: change it and try again (exit code 2).
 
-    An option, a file that is missing or damaged, a permission, a disk that is full.
+    For example an option, a missing or damaged file, a permission, or a full disk.
     """
 
     exit_code = 2
@@ -30,7 +30,7 @@ class UnknownName(BadInput):
 
 
 def look_up(name: str, known: Mapping[str, T], what: str) -> T:
-    """What is known by this name; raises `UnknownName` with the known names where nothing is."""
+    """The value of this name; raises `UnknownName` with the known names if there is none."""
     if name not in known:
         raise UnknownName(f"unknown {what} {name!r}; known are {', '.join(known)}")
     return known[name]
@@ -45,11 +45,11 @@ class UnreadableInput(BadInput):
 
 
 class UnusableDataset(BadInput):
-    """A dataset that can be read and not be learned from."""
+    """A readable dataset that can't be learned from."""
 
 
 class UnfitConfiguration(BadInput):
-    """A configuration that a flow or a search space does not have, or has no more."""
+    """A configuration that a flow or a search space does not have, or no longer has."""
 
 
 class TooFewRuns(BadInput):
@@ -61,11 +61,11 @@ class DamagedModel(BadInput):
 
 
 class UnusableWarehouse(BadInput):
-    """A directory without a warehouse, without the version that is asked for, or that may not be written."""
+    """A directory that is not a warehouse, lacks the requested version, or can't be written."""
 
 
 class NoWarehouse(UnusableWarehouse):
-    """A place where there is no warehouse, and where one could be made."""
+    """A place without a warehouse where one could be created."""
 
 
 class Unwritable(BadInput):
@@ -73,7 +73,7 @@ class Unwritable(BadInput):
 
 
 class SystemRefusal(BadInput):
-    """The system refuses, which says nothing about the content of files: too many are open, no permission."""
+    """A refusal by the system that is not about the content of files: too many open files, no permission."""
 
 
 class RefusedRows(BadInput):
@@ -85,9 +85,9 @@ class MissingPackage(BadInput):
 
 
 class Failed(HeadstartError):
-    """The input was fine, the work could not be done (exit code 1).
+    """Work that could not be done although the input was fine (exit code 1).
 
-    A server that does not answer, a time that is over, another process that does not let go.
+    For example no answer from a server, a time limit, or a lock held by another process.
     """
 
 
@@ -99,7 +99,7 @@ _TOO_MANY_FILES = "too many open files: raise the limit with `ulimit -n`"
 
 
 def reason_of(error: BaseException) -> str:
-    """The operating system's message in an error of a library, else the error's own text; one line."""
+    """The operating system's message behind a library's error, else the error's own text; one line."""
     code = _code_of(error)
     if code in (errno.EMFILE, errno.ENFILE):
         return _TOO_MANY_FILES
@@ -107,7 +107,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def raise_refusal(error: BaseException) -> None:
-    """Raise `SystemRefusal` where a library's error is one of the system, and not about a damaged file."""
+    """Raise `SystemRefusal` if a library's error comes from the system, not from a damaged file."""
     code = _code_of(error)
     if isinstance(error, MemoryError) or code in _REFUSALS:
         name = getattr(error, "filename", None)
@@ -117,7 +117,7 @@ def raise_refusal(error: BaseException) -> None:
 
 @contextmanager
 def telling_refusals() -> Iterator[None]:
-    """Raise `SystemRefusal` for a refusal of the system that nothing inside has told."""
+    """Raise `SystemRefusal` for refusals by the system within the block."""
     try:
         yield
     except (OSError, MemoryError) as error:
@@ -126,24 +126,24 @@ def telling_refusals() -> Iterator[None]:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether a library in Rust gave up; `except Exception` does not catch that."""
+    """Whether a Rust library panicked, which `except Exception` does not catch."""
     return type(error).__name__ == "PanicException"
 
 
 def _code_of(error: BaseException) -> int | None:
-    """The number of the system's error that a library's error tells of; None where there is none."""
+    """Number of the system error behind a library's error; None if there is none."""
     code = getattr(error, "errno", None)
     if code:
         return int(code)
     text = str(error)
-    # As Rust's libraries, their panics, and Arrow tell it.
+    # Formats of Rust's libraries, their panics, and Arrow.
     number = re.search(r"(?:\(os error |Os { code: |\[errno )(\d+)", text)
     if number:
         return int(number[1])
-    # DuckDB has the system's words.
+    # DuckDB quotes the system's message.
     return next((code for code in _REFUSALS if re.search(rf": {os.strerror(code)}\b", text)), None)
 
 
 def one_line(text: object) -> str:
-    """`text`, such as the error of a library, without line breaks and runs of blanks."""
+    """`text`, such as a library's error, without line breaks and repeated blanks."""
     return " ".join(str(text).split())

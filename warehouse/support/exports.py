@@ -1,4 +1,4 @@
-"""Public names of a package that are imported when they are asked for."""
+"""Public names of a package, imported on first access."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -8,7 +8,7 @@ from typing import Any
 def exported(
     package: str, homes: Mapping[str, Sequence[str]], own: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a package whose import is to cost nothing (PEP 562).
+    """The `__getattr__`, `__dir__` and `__all__` of a package with lazy imports (PEP 562).
 
     Args:
         package: name of the package.

@@ -1,4 +1,4 @@
-"""The packages of Headstart's extras, which it works without."""
+"""Optional packages: Headstart's extras."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warehouse.support.errors import MissingPackage
 
 @contextmanager
 def needed_for(what: str, extra: str) -> Iterator[None]:
-    """Import packages of an extra; raises `MissingPackage` where they are not installed."""
+    """Import packages of an extra; raises `MissingPackage` if they are not installed."""
     try:
         yield
     except ImportError as error:
@@ -19,9 +19,9 @@ def needed_for(what: str, extra: str) -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """The command that installs the packages of an extra, in versions that Headstart works with.
+    """The command that installs the packages of an extra, in supported versions.
 
-    It names the packages: `headstart[EXTRA]` works only where a package index has Headstart.
+    It lists the packages: `headstart[EXTRA]` works only if a package index has Headstart.
     """
     try:
         declared = requires("headstart") or []

@@ -1,4 +1,4 @@
-"""Files of users: written whole or not at all, and refused in one line."""
+"""Files of users, written atomically, with one-line errors."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ def read_json(path: str | Path) -> Any:
     """The content of a JSON file.
 
     Raises:
-        BadInput: there is no such file, or it is no JSON.
+        BadInput: there is no such file, or it is not JSON.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def crc32(content: bytes) -> str:
-    """Checksum of 8 hexadecimal digits, which tells each flipped bit and most other damage."""
+    """Checksum of 8 hexadecimal digits, which detects any single flipped bit and most other damage."""
     return f"{zlib.crc32(content):08x}"
 
 
@@ -46,17 +46,17 @@ def write_json(path: str | Path, value: Any) -> None:
     """Write a JSON value on several lines, as `write_bytes` writes bytes.
 
     Raises:
-        ValueError: a number is infinite or none; JSON has no such.
+        ValueError: a number is infinite or NaN, which JSON lacks.
         Unwritable: the file can't be written.
     """
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write `content` to `path`; if that fails, an older file stays as it was.
+    """Write `content` to `path` atomically: if it fails, an older file stays unchanged.
 
-    The content is on disk when this returns. A symbolic link is followed, and a file that is replaced keeps
-    its permissions.
+    The content is on disk when this returns. A symbolic link is followed, and a replaced file keeps its
+    permissions.
 
     Raises:
         Unwritable: the file can't be written.
@@ -64,7 +64,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     target = Path(os.path.realpath(path))
     try:
         if target.exists() and not target.is_file():
-            target.write_bytes(content)  # a pipe or a device is written to, not replaced
+            target.write_bytes(content)  # a pipe or a device can't be replaced
         else:
             _replace(target, content)
     except OSError as error:
@@ -73,14 +73,14 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 def _replace(target: Path, content: bytes) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    # Nobody can guess the name and put a link there. It does not depend on the file's, which may be as long
-    # as names can be.
+    # A random name, so that nobody can put a link there. It does not contain the file's name, which may
+    # already have the maximum length.
     written = target.with_name(f".{secrets.token_hex(8)}")
     handle = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
-                written.chmod(mode)  # whatever the umask takes away
+                written.chmod(mode)  # despite the umask
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -92,7 +92,7 @@ def _replace(target: Path, content: bytes) -> None:
 
 
 def put_in_place(made: Path, target: Path) -> None:
-    """Rename a file or folder, whose content is on disk; its new name is there, too, when this returns.
+    """Rename a file or folder whose content is on disk; the new name is on disk when this returns.
 
     Raises:
         OSError: the disk refuses.
@@ -102,7 +102,7 @@ def put_in_place(made: Path, target: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those that it lies in, unless they are there; they are on disk when this returns.
+    """Make a folder and its parents, unless they exist; they are on disk when this returns.
 
     Raises:
         OSError: the disk refuses.
@@ -114,7 +114,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Have the content of a file, and its name, on disk when this returns.
+    """Sync the content of a file, and its name, to disk.
 
     Raises:
         OSError: the disk refuses.
@@ -141,7 +141,7 @@ def sync_directory(folder: Path) -> None:
 
 @contextlib.contextmanager
 def scratch_folder(folder: Path) -> Iterator[Path]:
-    """Make an empty `folder` for the time of the block, in place of one that a killed process left."""
+    """Make an empty `folder` for the duration of the block, replacing one left by a killed process."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
@@ -155,9 +155,9 @@ _UNFINISHED = ".headstart-unfinished-"
 
 @contextlib.contextmanager
 def unfinished_folder(place: Path) -> Iterator[Path]:
-    """Make a folder in `place` for the time of the block, for results to be renamed when they are complete.
+    """Make a folder in `place` for the duration of the block, for results to be renamed once complete.
 
-    Several processes may have one in the same place. What killed ones left there goes.
+    Several processes may have one in the same place. Those left by killed processes are removed.
 
     Raises:
         OSError: the disk refuses.
@@ -170,7 +170,7 @@ def unfinished_folder(place: Path) -> Iterator[Path]:
             folder = Path(tempfile.mkdtemp(dir=place, prefix=_UNFINISHED))
             with contextlib.suppress(FileNotFoundError):
                 stack.enter_context(FileLock(folder / ".lock"))
-            if (folder / ".lock").exists():  # else another process took it for left before it was locked
+            if (folder / ".lock").exists():  # else another process removed it before it was locked
                 break
         try:
             yield folder

@@ -1,4 +1,4 @@
-"""Imports of libraries that other libraries make without need."""
+"""Avoiding unnecessary imports made by other libraries."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 
 class _NoPandas(MetaPathFinder):
-    """Has `import pandas` fail, as if it were not installed."""
+    """Makes `import pandas` fail, as if it were not installed."""
 
     def find_spec(
         self,
@@ -22,12 +22,11 @@ class _NoPandas(MetaPathFinder):
 
 
 def spare_pandas() -> None:
-    """Have pyarrow do without pandas until somebody asks it for a data frame.
+    """Keep pyarrow from importing pandas until a data frame is needed.
 
-    With the first array that pyarrow makes of a list it imports pandas, to tell lists from columns of data
-    frames, which takes half a second and 45 MiB. A program that has no data frames calls this before it makes
-    an array. In other programs a column of pandas might be taken for a list. Where pandas is imported
-    already, nothing is done.
+    When pyarrow first makes an array of a list, it imports pandas to tell lists from columns of data frames,
+    which takes half a second and 45 MiB. Programs without data frames call this before they make an array; in
+    others a column of pandas might be taken for a list. Does nothing if pandas is already imported.
     """
     if "pandas" in sys.modules:
         return

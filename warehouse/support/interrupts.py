@@ -1,6 +1,6 @@
 """Requests to end (Ctrl-C and the signals that `console.main` treats alike) as exceptions, or noted; timers.
 
-What a command does with them before it has begun, and after it has ended, is in `signals`.
+Before a command begins and after it ends, `signals` handles them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from warehouse.support.signals import REQUESTS
 
 SAME = 1.0
-"""Seconds within which a signal repeats the request before it: `timeout`, batch systems and terminals send
+"""Seconds within which a signal repeats the previous request: `timeout`, batch systems and terminals send
 several, to a process and to its group."""
 
 
@@ -30,9 +30,9 @@ class Interrupts:
 
     noted: bool = False
     raises: bool = True
-    """Whether the first request raises `KeyboardInterrupt`, as each later one does."""
+    """Whether the first request raises `KeyboardInterrupt`; later ones always do."""
     _answered: float = field(default=-math.inf, init=False)
-    """When a request was last answered, by `time.monotonic`."""
+    """Time of the last answered request, on the clock of `time.monotonic`."""
 
     def answer(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal."""
@@ -44,22 +44,22 @@ class Interrupts:
             signal.default_int_handler(number, frame)
 
     def raise_again(self, unraisable: Any) -> None:
-        """Hook for an exception that can't be raised where it came, such as in a finalizer."""
+        """Hook for an exception that can't be raised where it occurs, such as in a finalizer."""
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
             return
         self._answered = -math.inf
-        again = threading.Timer(0.02, _thread.interrupt_main)  # after the hook, from which nothing is raised
+        again = threading.Timer(0.02, _thread.interrupt_main)  # after the hook, which can't raise
         again.daemon = True
         again.start()
 
 
 @contextmanager
 def raised_interrupts() -> Iterator[Interrupts]:
-    """Run a command: signals that ask to end raise `KeyboardInterrupt`, and are noted.
+    """Run a command in which signals that ask to end raise `KeyboardInterrupt`, and are noted.
 
-    A library may turn the exception into an error of its own. Where it can't be raised, as in a finalizer, it
-    comes once more. What the process was told to ignore, as by nohup, stays ignored.
+    A library may replace the exception by an error of its own. If it can't be raised, as in a finalizer, it
+    is raised again later. Signals that the process was started to ignore, as by nohup, stay ignored.
     """
     interrupts = Interrupts()
     before = {number: signal.getsignal(number) for number in REQUESTS}
@@ -77,11 +77,11 @@ def raised_interrupts() -> Iterator[Interrupts]:
 
 @contextmanager
 def noted_interrupts() -> Iterator[Interrupts]:
-    """Signals that would raise `KeyboardInterrupt` are noted instead; whoever asks again later gets it.
+    """Note signals that would raise `KeyboardInterrupt`; only later repetitions raise it.
 
-    The exception would come wherever the program is: a library may swallow it in a callback, or turn it into
-    an error of its own. In a command (`raised_interrupts`) they are noted until it ends, because its results
-    are still to be printed. Outside of the main thread, where signals never come, nothing changes.
+    The exception could occur anywhere: a library may swallow it in a callback, or replace it by an error of
+    its own. In a command (`raised_interrupts`) they are noted until it ends, because its results are still to
+    be printed. Outside of the main thread, which gets no signals, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield Interrupts()
@@ -106,7 +106,7 @@ def noted_interrupts() -> Iterator[Interrupts]:
 
 @contextmanager
 def after(seconds: float | None, action: Callable[[], object]) -> Iterator[None]:
-    """Have a thread call `action` after this many seconds of the block; None = never."""
+    """Call `action` in a thread after this many seconds within the block; None = never."""
     if seconds is None:
         yield
         return

@@ -1,11 +1,11 @@
-"""Journals of long work: one line of JSON for each result, so that a kill loses none.
+"""Journals of long work: one line of JSON per result, so that none is lost if the process is killed.
 
-A commit to the warehouse costs more than a short run does, so experiments are committed together; an
-evaluation is written when its last dataset is done. What was finished in between stands in the journal, and
-the same work, started again, finds it there.
+A commit to the warehouse takes longer than a short run, so experiments are committed together, and an
+evaluation is written when its last dataset is done. The journal holds results until then; when the same work
+is started again, it finds them there.
 
-The last member of each line, `crc32`, is the checksum of the line's bytes before it. Lines that don't have
-theirs are left out, with a warning.
+The last member of each line, `crc32`, is the checksum of the line's bytes before it. Lines with a wrong one
+are skipped, with a warning.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ logger = logging.getLogger(__name__)
 
 
 class Journal:
-    """Records in one file. Several processes may append to it."""
+    """Records in one file, to which several processes may append."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._warnings: set[str] = set()
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a record of one key or more; it is on disk when this returns.
+        """Add a record with at least one key; it is on disk when this returns.
 
         Raises:
             Unwritable: the file can't be written.
         """
         try:
             with self.path.open("ab") as file:
-                # The newline comes first, so that a line that a kill cut off spoils nothing but itself.
+                # The newline comes first, so that a line cut off by a kill does not damage the next one.
                 is_new = file.tell() == 0
                 file.write(b"\n" + _line(record))
                 file.flush()
@@ -56,8 +56,8 @@ class Journal:
     def records(self) -> list[dict[str, Any]]:
         """All complete records, oldest first.
 
-        Lines that are cut off or damaged are left out, with a warning. Lines without a checksum are those of
-        an older Headstart: they are read, with a warning, up to the first line with one.
+        Lines that are cut off or damaged are skipped, with a warning. Lines without a checksum come from an
+        older Headstart: they are read, with a warning, up to the first line with one.
 
         Raises:
             UnreadableInput: the file can't be read.
@@ -89,7 +89,7 @@ class Journal:
         return found
 
     def keep(self, wanted: Callable[[dict[str, Any]], bool]) -> None:
-        """Remove all records except those to keep.
+        """Remove all records except the wanted ones.
 
         Raises:
             UnreadableInput, Unwritable: the file can't be read or written.
@@ -101,11 +101,11 @@ class Journal:
             self.clear()
 
     def clear(self) -> None:
-        """Forget all records, once they are stored elsewhere."""
+        """Remove all records, once they are stored elsewhere."""
         self.path.unlink(missing_ok=True)
 
     def _warn(self, about: str) -> None:
-        """Say something about the file once."""
+        """Log a warning about the file, once."""
         if about not in self._warnings:
             self._warnings.add(about)
             logger.warning("%s: %s", self.path, about)
@@ -117,7 +117,7 @@ def _line(record: dict[str, Any]) -> bytes:
 
 
 def _record(line: bytes, checksum: re.Match[bytes] | None, *, needs_checksum: bool) -> dict[str, Any] | None:
-    """The record of a line; None where it is damaged or cut off."""
+    """The record of a line; None if it is damaged or cut off."""
     if checksum is None and needs_checksum:
         return None
     text = line if checksum is None else line[: checksum.start()]

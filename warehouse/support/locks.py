@@ -1,4 +1,4 @@
-"""Locks of folders that one process writes at a time, and who holds them."""
+"""Locks of folders with one writer at a time, and who holds them."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from warehouse.support.errors import BadOption, Failed
 from warehouse.support.text import parse_duration, printable
 
 WAIT = "HEADSTART_WAIT"
-"""Variable of the environment: how long to wait for a lock; the option `--wait` sets it."""
+"""Environment variable: how long to wait for a lock; the option `--wait` sets it."""
 LOCK = ".lock"
-"""File in a folder whose lock is held."""
+"""Lock file in a folder."""
 HOLDER = ".writing"
-"""File beside it that says who holds the lock; it stays where a process was killed."""
+"""File beside it that names the holder of the lock; it stays if the process is killed."""
 _USUAL_WAIT = "10m"  # a commit takes one or two seconds
 _SILENT = 2.0
-"""Seconds of waiting before a line says for whom."""
+"""Seconds of waiting before a message names the holder."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the only right to write below `folder`; after 2 s of waiting a warning says who holds it.
+    """Hold the exclusive right to write below `folder`; after 2 s of waiting a warning names the holder.
 
     Raises:
-        Failed: another process held it for as long as the variable `WAIT` says.
+        Failed: another process held it for the time given by `WAIT`.
         OSError: the lock can't be written.
     """
     lock = FileLock(folder / LOCK)
@@ -60,7 +60,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def introduce(folder: Path) -> None:
-    """Have others that wait for the lock of `folder` know who we are; the caller holds it."""
+    """Tell waiting processes who holds the lock of `folder`; the caller holds it."""
     program = Path(sys.argv[0])
     name = program.parent.name if program.name == "__main__.py" else program.name
     command = [name, *(word for word in sys.argv[1:2] if not word.startswith("-"))]
@@ -74,13 +74,13 @@ def introduce(folder: Path) -> None:
 
 
 def holder_of(folder: Path) -> str:
-    """Who holds the lock of `folder`, in words; "another process" where that is not known."""
+    """Who holds the lock of `folder`, in words; "another process" if unknown."""
     import psutil
 
     try:
         them = json.loads((folder / HOLDER).read_text())
         is_here = them["host"] == platform.node()
-        if is_here and not psutil.pid_exists(them["process"]):  # it was killed, and another one is at work
+        if is_here and not psutil.pid_exists(them["process"]):  # it was killed, and another one is working
             return "another process"
         where = "" if is_here else f" on {them['host']}"
         return printable(f"process {them['process']}{where} ({them['command']}, since {them['since']})")

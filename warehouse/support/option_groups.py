@@ -1,6 +1,6 @@
 """Groups of command-line options, each a dataclass and a section of the help.
 
-A group is a frozen dataclass whose fields are annotated as Typer's options are, with a name for its section:
+A group is a frozen dataclass whose fields are annotated like Typer's options, with a name for its section:
 
     @dataclass(frozen=True)
     class Limits:
@@ -28,11 +28,11 @@ from typer.models import OptionInfo
 
 _COMPLETION = "Shell completion"
 _ALL = "headstart.all_options"
-"""Key of a context of click: whether all sections are shown."""
+"""Key in click's context: whether all sections are shown."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that has the options of its groups: its parameters whose annotation is a dataclass."""
+    """A command with the options of its groups, which are its parameters with a dataclass as annotation."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[Parameter] = []
@@ -55,7 +55,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options_of(group: Any) -> list[Parameter]:
-    """The fields of a group as parameters, whose options belong to the group's section of the help."""
+    """The fields of a group as parameters, with options in the group's section of the help."""
     hints = get_type_hints(group, include_extras=True)
     found = []
     for field in fields(group):
@@ -70,12 +70,12 @@ def _options_of(group: Any) -> list[Parameter]:
 
 
 class _SectionedHelp:
-    """Help with a section for each group of options; `--help-all` adds the groups that few users need."""
+    """Help with a section for each group of options; `--help-all` adds the rarely needed ones."""
 
     renamed: ClassVar[Mapping[str, str]] = {}
     """Old name of an option -> new one."""
     rare: ClassVar[frozenset[str]] = frozenset()
-    """Sections that `--help` leaves out."""
+    """Sections that `--help` omits."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--help-all" in args:
@@ -112,7 +112,7 @@ class _SectionedHelp:
 
 
 def _section(parameter: Any) -> str:
-    """The section of the help that an option or argument belongs to."""
+    """The help section of an option or argument."""
     if parameter.param_type_name == "argument":
         return "Arguments"
     if parameter.name in ("install_completion", "show_completion"):
@@ -133,7 +133,7 @@ class PanelGroup(_SectionedHelp, TyperGroup):
 
 
 def with_new_names(arguments: Sequence[str], renamed: Mapping[str, str]) -> list[str]:
-    """Arguments in which each option has its new name; a note on stderr tells of each old one.
+    """Arguments with each option under its new name; prints a note on stderr for each old name.
 
     Args:
         renamed: old name of an option -> new one.

@@ -54,15 +54,15 @@ def _on_executor(
 
 @contextmanager
 def dask_workers(address: str | None) -> Iterator[Executor | None]:
-    """The workers of a Dask cluster, which run what is submitted, again on another one where one dies.
+    """An executor on the workers of a Dask cluster; if a worker dies, its work is repeated on another one.
 
     Args:
         address: of the scheduler, such as `tcp://host:8786`; None = no cluster, and no executor.
 
     Raises:
         MissingPackage: `distributed` is not installed.
-        Failed: no scheduler answers, it was lost, or work was given up since one worker after the other died
-            of it.
+        Failed: no scheduler answers, the scheduler was lost, or work was given up because one worker after
+            the other died.
     """
     if address is None:
         yield None
@@ -86,7 +86,7 @@ def dask_workers(address: str | None) -> Iterator[Executor | None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """A context for many operations on small matrices, whose threads would wait for one another."""
+    """Run many operations on small matrices in one thread, as several would wait for one another."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):

@@ -1,4 +1,4 @@
-"""Directories of the user, by the XDG Base Directory Specification."""
+"""Directories of the user, according to the XDG Base Directory Specification."""
 
 import os
 from pathlib import Path

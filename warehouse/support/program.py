@@ -1,4 +1,4 @@
-"""A process that runs one command and nothing else: how it begins and how it ends."""
+"""A process that runs a single command: its start and its end."""
 
 import atexit
 import gc
@@ -11,10 +11,10 @@ from warehouse.support.signals import end_at_once
 
 
 class _Ending:
-    """The last that the process does."""
+    """The last action of the process."""
 
     code = 1
-    """Exit code; that of an exception which nobody handles, unless the command ends otherwise."""
+    """Exit code; the default is that of an unhandled exception."""
 
     def end(self) -> None:
         for stream in (sys.stdout, sys.stderr):
@@ -26,17 +26,17 @@ class _Ending:
 def run(module: str) -> None:
     """Run the function `main` of a module as the whole of this process.
 
-    A request to end the process during the imports of the module, which take a second, ends it at once.
-    Imported modules stay until the process ends: the garbage collector need not look at them, and the
-    interpreter need not take them down, which takes up to half a second. A module that can't be used on this
+    A request to end the process during the module's imports, which take a second, ends it immediately.
+    Imported modules stay until the process ends, so the garbage collector need not look at them, and the
+    interpreter need not tear them down, which takes up to half a second. A module that can't be used on this
     system is refused in one line.
     """
     end_at_once()
-    from warehouse.support.errors import HeadstartError  # which takes a moment
+    from warehouse.support.errors import HeadstartError  # imported late, as it takes time
 
     ending = _Ending()
-    # The first to be registered is the last to be called. What came before us, as a tool that counts lines
-    # might, is not called: such tools call `main` of a `cli.py` themselves.
+    # Registered first, so called last. Handlers registered before us, as by a coverage tool, are not called:
+    # such tools call `main` of a `cli.py` themselves.
     atexit.register(ending.end)
     gc.disable()
     try:

@@ -1,6 +1,6 @@
-"""Signals (Ctrl-C, SIGTERM, SIGHUP) before a command has results to keep: it ends at once.
+"""Signals (Ctrl-C, SIGTERM, SIGHUP) before a command has results to keep: it ends immediately.
 
-Commands import this before all else, so it imports next to nothing.
+Commands import this module first, so it imports next to nothing.
 """
 
 import os
@@ -14,17 +14,17 @@ INTERRUPTED = 130
 
 
 def end_at_once() -> None:
-    """Have a request to end this process end it at once, with one line and `INTERRUPTED`.
+    """Make a request to end this process end it immediately, with one line and `INTERRUPTED`.
 
-    A `KeyboardInterrupt` would come wherever an import is, which prints it or takes it for a failure of its
-    own. A request that the process was told to ignore, as by nohup, stays ignored.
+    A `KeyboardInterrupt` during an import might be printed, or taken for a failure of the import. Requests
+    that the process was started to ignore, as by nohup, stay ignored.
     """
     for number in REQUESTS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
 
 
-def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (what handlers are given)
+def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (handlers get them)
     try:
         os.write(2, b"error: interrupted\n")
     finally:

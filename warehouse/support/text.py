@@ -6,14 +6,14 @@ import unicodedata
 from warehouse.support.errors import BadOption
 
 LONGEST_SECONDS = 480 * 3600.0
-"""The longest time limit: 20 days. Calls of the system that wait take little more."""
+"""Longest time limit: 20 days. Waiting system calls accept little more."""
 
 _NOT_FOR_TERMINALS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def comma_separated(text: str) -> list[str]:
-    """The words of a comma-separated list, without blanks around them and without empty ones.
+    """The words of a comma-separated list, stripped, without empty ones.
 
     >>> comma_separated("a, b,,c ")
     ['a', 'b', 'c']
@@ -22,7 +22,7 @@ def comma_separated(text: str) -> list[str]:
 
 
 def counted(count: int, things: str) -> str:
-    """A number with its noun, which is given in the plural: `3 runs`, `1 run`.
+    """A number with its noun, given in the plural: `3 runs`, `1 run`.
 
     >>> counted(1, "runs"), counted(0, "runs"), counted(1200, "other datasets")
     ('1 run', '0 runs', '1,200 other datasets')
@@ -35,9 +35,9 @@ def counted(count: int, things: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""`text` for a terminal: what would move its cursor, colour it or turn its direction is spelled out.
+    r"""`text` for a terminal, with escapes for what moves its cursor or changes colour or text direction.
 
-    Line breaks and tabs stay. Unicode's categories of these are Cc, Cf, Cs, Zl and Zp.
+    Line breaks and tabs stay. The escaped characters have Unicode's categories Cc, Cf, Cs, Zl and Zp.
 
     >>> printable("a\x1b[31m.csv")
     'a\\x1b[31m.csv'
@@ -56,10 +56,10 @@ def parse_duration(text: str, *, or_zero: bool = False) -> float:
     """Seconds of `90`, `60s`, `5m`, `1.5h`.
 
     Args:
-        or_zero: whether 0 is a time, too.
+        or_zero: whether 0 is allowed.
 
     Raises:
-        BadInput: it is none of these, not positive, or longer than `LONGEST_SECONDS`.
+        BadInput: it has another form, is not positive, or exceeds `LONGEST_SECONDS`.
     """
     if or_zero and text.strip() in ("0", "0.0", "0s"):
         return 0.0

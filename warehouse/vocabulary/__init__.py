@@ -1,1 +1,1 @@
-"""The terms that all packages share: measures, task types, meta-features, tables, configurations."""
+"""The terms shared by all packages: measures, task types, meta-features, tables, configurations."""

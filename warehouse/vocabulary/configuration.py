@@ -1,4 +1,4 @@
-"""The one form of a configuration."""
+"""Configurations: an algorithm with its hyperparameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warehouse.vocabulary.parameters import Value
 class Configuration:
     """An algorithm and the values of its hyperparameters.
 
-    Two are equal where algorithm and values are, in whatever order. True is not 1 here, as it is in Python.
+    Equality ignores the order of values; unlike in Python, True is not 1.
     """
 
     algorithm: str

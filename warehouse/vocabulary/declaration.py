@@ -1,4 +1,4 @@
-"""Declarations: search spaces as JSON objects, in files, in the warehouse and among seeds.
+"""Declarations: search spaces as JSON objects, in files, in the warehouse and in seeds files.
 
     {"hyperparameters": {
         "eta": {"low": 0.001, "high": 1.0, "log": true, "default": 0.3},
@@ -6,8 +6,8 @@
         "rate_drop": {"low": 0.0, "high": 1.0, "when": {"booster": ["dart"]}}},
      "forbidden": [{"booster": "dart", "tree_method": "exact"}]}
 
-Numbers are whole where both ends are written as whole numbers. Without a default a number has the middle of
-its scale, a choice the first one. `log`, `when` and `forbidden` may be absent.
+A number is whole if both ends are written as whole numbers. The usual default is the middle of a number's
+scale, or the first choice. `log`, `when` and `forbidden` are optional.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OF_CHOICES = {"choices", "default", "when"}
 
 
 def declaration(flow: SearchedFlow) -> dict[str, Any]:
-    """The JSON object of a flow's space, which `read_declaration` reads."""
+    """The JSON object of a flow's space; `read_declaration` reads it back."""
     hyperparameters: dict[str, Any] = {}
     for own in flow.hyperparameters:
         stated: dict[str, Any] = (
@@ -43,14 +43,14 @@ def declaration(flow: SearchedFlow) -> dict[str, Any]:
 
 
 def read_declaration(name: str, title: str, content: object) -> SearchedFlow:
-    """The flow with the space that a JSON object declares.
+    """The flow with the space declared by a JSON object.
 
     Args:
         name: key of the flow in the warehouse.
         title: its name for people.
 
     Raises:
-        BadInput: it is no declaration; the message says what is wrong.
+        BadInput: it is not a valid declaration; the message says why.
     """
     if not isinstance(content, dict) or not isinstance(content.get("hyperparameters"), dict):
         raise UnreadableInput("a space is an object with an object `hyperparameters`")
@@ -142,7 +142,7 @@ def _check_values(
 
 
 def _parents_first(declared: Mapping[str, Number | Choice]) -> list[str]:
-    """Names in their order, but for those whose parents come later."""
+    """Names in their order, except that parents come before their children."""
     try:
         TopologicalSorter({name: own.when for name, own in declared.items()}).prepare()
     except CycleError as error:

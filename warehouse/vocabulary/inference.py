@@ -1,10 +1,9 @@
 """Inference of a search space from runs: ranges, scales, choices and conditions.
 
-A hyperparameter is a range where all values are numbers, of whole ones where all are whole, on a log scale
-where they are positive and the middle 80 % of them span more than a power of ten, which evenly drawn ones do
-not (0.1 to 0.9 of their range; a heuristic); else it is a choice.
-It has a condition on a choice where it is absent from all runs with some of its values, and so many of them
-(see `_CHANCE`) that this is no accident.
+A hyperparameter is a number if all its values are numbers, whole if all are whole, and on a log scale if they
+are positive and the middle 80 % of them span more than a power of ten, which uniform ones do not (0.1 to 0.9
+of their range; a heuristic). Otherwise it is a choice. It has a condition on a choice if it is absent from
+all runs with some of its values, in so many runs (see `_CHANCE`) that this is no accident.
 """
 
 from __future__ import annotations
@@ -22,19 +21,18 @@ from warehouse.vocabulary.parameters import Choice, Condition, Number, Value
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 
 MOST_CHOICES = 100
-"""Values beyond which a hyperparameter that is not numeric can't be inferred."""
+"""Most values of a choice that can be inferred."""
 _CHANCE = 0.01
-"""Probability of an accident below which an absence is a condition: (1 - share of runs that have the
-hyperparameter) to the power of the runs with the value."""
+"""An absence is a condition if its probability by chance is below this: (1 - share of runs with the
+hyperparameter) to the power of the number of runs with the value."""
 
 
 def inferred_flow(name: str, values: pd.DataFrame) -> SearchedFlow:
-    """The flow with the space that its configurations show, which is empty if they have no hyperparameters.
+    """The flow with the space inferred from its configurations, empty if they have no hyperparameters.
 
     Args:
         name: its key in the warehouse.
-        values: (n, any) Python values by configuration and hyperparameter, NaN where a configuration does not
-            have it.
+        values: (n, any) Python values by configuration and hyperparameter, NaN if the configuration lacks it.
 
     Raises:
         BadInput: a hyperparameter has too many values.
@@ -79,16 +77,16 @@ def _parameter(name: str, values: Sequence[Value]) -> Number | Choice:
     choices = tuple(sorted(distinct, key=lambda value: (type(value).__name__, str(value))))
     different = tuple(
         v for place, v in enumerate(choices) if v not in choices[:place]
-    )  # True is 1 to ConfigSpace
+    )  # ConfigSpace takes True for 1
     return Choice(name, different, default=different[0])
 
 
 def _conditions(
     present: Flags, parents: dict[str, tuple[np.ndarray, tuple[Value, ...]]]
 ) -> dict[str, tuple[Value, ...]]:
-    """Conditions that explain where a hyperparameter is absent, (n,), those that explain most first."""
+    """Conditions that explain absences of a hyperparameter, (n,), starting with those that explain most."""
     found: dict[str, tuple[Value, ...]] = {}
-    open_ = np.ones(len(present), dtype=bool)  # runs in which the conditions so far hold
+    open_ = np.ones(len(present), dtype=bool)  # runs that meet the conditions so far
     while not present[open_].all():
         explained: dict[str, tuple[int, tuple[Value, ...], Flags]] = {}
         share = present[open_].mean()
@@ -115,5 +113,5 @@ def _conditions(
 
 
 def _ancestors(column: str, conditions: dict[str, Condition]) -> set[str]:
-    """The hyperparameter and the parents of its condition."""
+    """The hyperparameter and all ancestors in its conditions."""
     return {column}.union(*(_ancestors(parent, conditions) for parent in conditions[column]))

@@ -1,7 +1,7 @@
 """Evaluation measures: definition, range, direction and aliases.
 
-Runs may have other measures, too. They are stored and read like these, but nothing learns from them, since
-nobody knows which way they are better.
+Runs may have other measures, too. They are stored and read like these, but not learned from, as their
+direction is unknown.
 """
 
 import re
@@ -24,7 +24,7 @@ RRSE = "root_relative_squared_error"
 RAE = "relative_absolute_error"
 RMSLE = "root_mean_squared_log_error"
 QUANTILES = (0.1, 0.9)
-"""Quantiles that predictions of a number are measured at."""
+"""Quantiles at which predicted numbers are evaluated."""
 
 LinkName = Literal["logit", "cost", "relative_error", "identity"]
 _ROUNDING = 1e-6
@@ -39,10 +39,10 @@ class Measure:
     larger_is_better: bool
     definition: str
     aliases: tuple[str, ...] = ()
-    """Other names, in lower case with underscores; each also counts in other spellings (`known_name`)."""
+    """Other names, in lower case with underscores; other spellings of them also count (`known_name`)."""
     low: float = 0.0
     high: float = 1.0
-    """Least and greatest possible value; infinite where there is no limit."""
+    """Smallest and largest possible value; infinite if unlimited."""
 
     @property
     def link(self) -> LinkName:
@@ -56,7 +56,7 @@ class Measure:
         return "logit" if self.high <= 1 else "identity"
 
     def may_be(self, values: Any) -> Any:
-        """Whether the measure can have a value, or each of an array, but for rounding at its ends."""
+        """Whether a value, or each of an array, is possible, up to rounding at the ends."""
         return (values >= self.low - _ROUNDING) & (values <= self.high + _ROUNDING)
 
     @property
@@ -70,12 +70,12 @@ class Measure:
 
 
 def _costs(**definitions: str) -> Iterator[Measure]:
-    """Measures from 0 on, of which smaller values are better."""
+    """Measures from 0 on, with smaller values better."""
     return (Measure(name, False, definition, high=inf) for name, definition in definitions.items())
 
 
 def _gains(**definitions: str) -> Iterator[Measure]:
-    """Measures without an end, of which larger values are better."""
+    """Unlimited measures, with larger values better."""
     return (Measure(name, True, definition, low=-inf, high=inf) for name, definition in definitions.items())
 
 
@@ -210,7 +210,7 @@ COMMON = (
         high=inf,
     ),
 )
-"""Measures that people ask for."""
+"""Measures that users ask for."""
 
 OTHERS = (
     # Predicted classes
@@ -231,7 +231,8 @@ OTHERS = (
     Measure("single_point_area_under_roc_curve", True, "area under the curve through the predicted classes"),
     Measure("c_index", True, "share of the pairs that are predicted in the right order"),
     Measure("correlation_coefficient", True, "correlation of predicted and true numbers", low=-1.0),
-    # Errors of predicted numbers, or probabilities, over those of the training rows' mean, or class shares
+    # Errors of predicted numbers or probabilities, relative to those of the training rows' mean or class
+    # shares
     Measure(
         RAE,
         False,
@@ -258,7 +259,7 @@ OTHERS = (
         class_complexity="bits that the true classes still need, given the predictions",
         mean_class_complexity="bits that a row's class still needs, given its prediction",
     ),
-    # What predicting the class distribution comes to: the same for every configuration
+    # Results of predicting the class distribution: the same for every configuration
     *_costs(
         mean_prior_absolute_error="mean absolute error of the training rows' mean, or class shares",
         root_mean_prior_squared_error="root mean squared error of the training rows' mean, or class shares",
@@ -289,7 +290,7 @@ OTHERS = (
     ),
     Measure("scimark_benchmark", True, "speed of the machine", high=inf),
 )
-"""The other measures of OpenML that count something and have a better side."""
+"""OpenML's other measures with a direction."""
 
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*COMMON, *OTHERS)}
 """All known measures, by name."""
@@ -311,7 +312,7 @@ _TITLES = {
 
 
 def measure_title(measure: str) -> str:
-    """What people call a measure.
+    """A measure's name in text.
 
     >>> measure_title("predictive_accuracy"), measure_title("log_loss")
     ('accuracy', 'log loss')
@@ -323,9 +324,9 @@ _NAMES = {name: measure.name for measure in MEASURES.values() for name in (measu
 
 
 def known_name(name: str) -> str | None:
-    """The name in `MEASURES` of what a person or a library calls `name`; None if it is not there.
+    """The name in `MEASURES` of a measure called `name` by a person or a library; None if unknown.
 
-    Case and signs do not count, nor does what mlr and scikit-learn put around a measure of test rows.
+    Case, punctuation and the words that mlr and scikit-learn add for test rows are ignored.
 
     >>> {known_name(name) for name in ("ROC-AUC", "rocAuc", "classif.auc", "auc.test.mean", "test_auc")}
     {'area_under_roc_curve'}
@@ -337,10 +338,10 @@ def known_name(name: str) -> str | None:
 
 
 def canonical_measure(name: str) -> str:
-    """Name of a measure as the warehouse has it, as `known_name` finds it.
+    """A measure's name in the warehouse, found by `known_name`.
 
     Raises:
-        BadInput: no known measure is called so; the line says which are known.
+        BadInput: unknown measure; the message lists the known ones.
     """
     known = known_name(name)
     if known is None:
@@ -352,7 +353,7 @@ def larger_is_better(measure: str) -> bool:
     """Whether larger values of a measure are better.
 
     Args:
-        measure: as in the warehouse. An alias is refused: "neg_log_loss" may well be a negated loss there.
+        measure: its name in the warehouse. Aliases are refused: "neg_log_loss" may be a negated loss there.
 
     Raises:
         BadInput: the measure is not in `MEASURES`.

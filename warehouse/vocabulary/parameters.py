@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 Value = bool | int | float | str | None
 Scale = Literal["linear", "log"]
-"""Scale on which numbers are drawn and compared: linear or logarithmic."""
+"""Scale for drawing and comparing numbers: linear or logarithmic."""
 Condition = Mapping[str, tuple[Value, ...]]
-"""Hyperparameter -> allowed values; every hyperparameter must have one of its own."""
+"""Allowed values by hyperparameter; every hyperparameter must have one of its allowed values."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A range of numbers, both ends included: whole numbers where the ends are whole."""
+    """A range of numbers, both ends included: whole numbers if the ends are whole."""
 
     name: str
     low: float
@@ -30,18 +30,18 @@ class Number:
     default: float
     log: bool = False
     when: Condition = field(default_factory=dict, hash=False)
-    """Condition: hyperparameter of the same flow -> values; this one is active where all hold."""
+    """Condition on hyperparameters of the same flow; this one is active if it holds."""
     optional: bool = False
-    """Whether a configuration leaves it out where it has its default."""
+    """Whether configurations omit it if it has its default."""
 
     @property
     def scale(self) -> Scale:
-        """Scale on which values are drawn and compared."""
+        """Scale for drawing and comparing values."""
         return "log" if self.log else "linear"
 
     @property
     def is_whole(self) -> bool:
-        """Whether its values are whole numbers."""
+        """Whether values are whole numbers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     def __str__(self) -> str:
@@ -50,10 +50,10 @@ class Number:
         return f"{self.name}: {self.low:.6g} to {self.high:.6g}{whole}{scale}{_in_words(self.when)}"
 
     def fit(self, value: Value) -> Value:
-        """`value` in this hyperparameter's own type: 5 and 5.0 are the same number.
+        """`value` in this hyperparameter's type: 5 and 5.0 are the same number.
 
         Raises:
-            BadInput: it is not in the range.
+            BadInput: it is out of range.
         """
         kind = "a whole number" if self.is_whole else "a number"
         if (
@@ -68,7 +68,7 @@ class Number:
         return int(value) if self.is_whole else float(value)
 
     def hyperparameter(self) -> Hyperparameter[Any, Any]:
-        """The same in ConfigSpace."""
+        """The hyperparameter in ConfigSpace."""
         from ConfigSpace import Float, Integer
 
         kind: Any = Integer if self.is_whole else Float
@@ -80,15 +80,15 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some values, without order."""
+    """One of several values, without order."""
 
     name: str
     choices: tuple[Value, ...]
     default: Value
     when: Condition = field(default_factory=dict, hash=False)
-    """Condition: hyperparameter of the same flow -> values; this one is active where all hold."""
+    """Condition on hyperparameters of the same flow; this one is active if it holds."""
     optional: bool = False
-    """Whether a configuration leaves it out where it has its default."""
+    """Whether configurations omit it if it has its default."""
     weights: tuple[float, ...] | None = None
     """Probability of each choice in a random configuration, in their order; None = uniform."""
 
@@ -96,10 +96,10 @@ class Choice:
         return f"{self.name}: {', '.join(map(str, self.choices))}{_in_words(self.when)}"
 
     def fit(self, value: Value) -> Value:
-        """`value` as it stands among the choices.
+        """`value`, as written among the choices.
 
         Raises:
-            BadInput: it does not.
+            BadInput: it is not among them.
         """
         for choice in self.choices:
             if same(choice, value):
@@ -109,7 +109,7 @@ class Choice:
         )
 
     def hyperparameter(self, *more: Value) -> Hyperparameter[Any, Any]:
-        """The same in ConfigSpace, with `more` choices at the end; those with weights have no more."""
+        """The hyperparameter in ConfigSpace, with `more` choices at the end, which excludes weights."""
         from ConfigSpace import Categorical
 
         return Categorical(self.name, (*self.choices, *more), default=self.default, weights=self.weights)
@@ -121,12 +121,12 @@ def _in_words(condition: Condition) -> str:
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two values are the same; True is not 1, as it is in Python."""
+    """Whether two values are the same; unlike in Python, True is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def holds(condition: Condition, values: Mapping[str, Any]) -> bool:
-    """Whether `values` meet a condition; a hyperparameter that is absent meets none."""
+    """Whether `values` meet a condition; an absent hyperparameter meets none."""
     return all(
         parent in values and any(same(allowed, values[parent]) for allowed in wanted)
         for parent, wanted in condition.items()
@@ -140,13 +140,13 @@ def configuration_space(
     *,
     seed: int | None = None,
 ) -> ConfigurationSpace:
-    """Hyperparameters with their conditions as a space of ConfigSpace.
+    """A ConfigSpace space of hyperparameters with their conditions.
 
-    Conditions and combinations that name a hyperparameter that is not among them are left out.
+    Drops conditions and combinations with a hyperparameter that is not in the space.
 
     Args:
-        forbidden: combinations that no configuration has.
-        seed: of the space's own sampler.
+        forbidden: combinations of values that no configuration may have.
+        seed: of the space's sampler.
     """
     from ConfigSpace import (
         AndConjunction,

@@ -1,13 +1,13 @@
 """Registry of meta-features (OpenML: qualities): name, group, cost, definition and source.
 
-The one registry. `ingest.metafeatures` computes a group at a time; learners choose by group or by name.
-Names are OpenML's where OpenML has the quality, and its engine's rules are kept but for the exceptions that
-`ingest/metafeatures/README.md` lists with their reasons. A value that does not exist is missing, never 0.
+The only registry of meta-features. `ingest.metafeatures` computes them by group; learners choose by group or
+name. Names are OpenML's if OpenML has the quality, computed by the rules of its engine, except where
+`ingest/metafeatures/README.md` gives reasons not to. An undefined value is missing, never 0.
 
-Words of the definitions: a *feature* is a column, the target included, as OpenML counts; an *attribute* is a
-column other than the target. Statistics over attributes leave identifiers out. Missing cells are left out.
+In the definitions, a *feature* is a column, including the target, as at OpenML; an *attribute* is a column
+other than the target. Statistics over attributes ignore identifiers and missing cells.
 
-Qualities of a numeric target keep their values when it is shifted, or multiplied by a positive number.
+Qualities of a numeric target do not change when it is shifted, or multiplied by a positive number.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -39,7 +39,7 @@ Cost = Literal["pass", "sort", "sample", "fits"]
 class Quality:
     """One meta-feature.
 
-    `cost` says what it takes: pass = one pass over all cells; sort = sorting every attribute; sample = linear
+    `cost` is the effort: pass = one pass over all cells; sort = sorting every attribute; sample = linear
     algebra or one tree on a sample of the rows; fits = cross-validated learners on that sample.
     """
 
@@ -49,12 +49,12 @@ class Quality:
     definition: str
     source: str
     depends_on_order: bool = False
-    """Whether another order of the rows gives another value."""
+    """Whether it depends on the order of the rows."""
     task_type: TaskType | None = None
-    """Task type of the datasets that it is defined for; None = any."""
+    """Task type for which it is defined; None = any."""
 
     def is_defined_for(self, task_type: TaskType) -> bool:
-        """Whether datasets of this task type can have it."""
+        """Whether it is defined for datasets of this task type."""
         return self.task_type is None or self.task_type == task_type
 
 
@@ -234,7 +234,7 @@ TARGET_LANDMARKERS = {
     "Tree": "a tree with five rows a leaf",
     "NearestNeighbour": "the nearest neighbour on columns scaled to [0, 1]",
 }
-"""Landmarkers of a numeric target."""
+"""Landmarkers for numeric targets."""
 
 TARGET_LANDMARKER_PAIRS = {
     "RidgeAgainstTree": ("Ridge", "Tree"),
@@ -243,7 +243,7 @@ TARGET_LANDMARKER_PAIRS = {
     "NearestNeighbourAgainstRidge": ("NearestNeighbour", "Ridge"),
     "NearestNeighbourAgainstTree": ("NearestNeighbour", "Tree"),
 }
-"""Differences of two landmarkers of a numeric target."""
+"""Differences of two landmarkers for numeric targets."""
 
 
 _FOLDS = "in 5-fold cross-validation"
@@ -286,7 +286,7 @@ def _qualities(
     task_type: TaskType | None = None,
     on_order: Collection[str] = (),
 ) -> Iterator[Quality]:
-    """The qualities of a group that have one source and task type."""
+    """The qualities of a group with the same source and task type."""
     for name, definition in definitions.items():
         yield Quality(name, group, cost, definition, source, name in on_order, task_type)
 
@@ -311,7 +311,7 @@ QUALITIES: tuple[Quality, ...] = (
 )
 
 GROUPS: dict[str, tuple[str, ...]] = {}
-"""Names by group, the cheapest group first."""
+"""Names by group, cheapest group first."""
 for _quality in QUALITIES:
     GROUPS[_quality.group] = (*GROUPS.get(_quality.group, ()), _quality.name)
 
@@ -328,9 +328,9 @@ SHAPE = (
     "MinorityClassPercentage",
     "MaxNominalAttDistinctValues",
 )
-"""Sizes and counts that datasets are compared by: a selection across groups.
+"""Sizes and counts for comparing datasets, selected across groups.
 
-Models that are stored rest on it. Five of the eleven are in `TABLE_6_3`, too.
+Stored models depend on it. Five of the eleven are also in `TABLE_6_3`.
 """
 
 TABLE_6_3 = (
@@ -349,7 +349,7 @@ TABLE_6_3 = (
 """Statistical meta-features of van Hoof's thesis, Table 6.3."""
 
 TABLE_B_1 = ("AutoCorrelation", *GROUPS["landmarkers"], "StdvNominalAttDistinctValues")
-"""Landmarkers of van Hoof's thesis, Table B.1, with the two others that its experiments have."""
+"""Landmarkers of van Hoof's thesis, Table B.1, and two others used in its experiments."""
 
 THESIS = (*TABLE_6_3, *TABLE_B_1)
 """All meta-features of van Hoof's thesis, section 6.1.3: 13 statistical ones and 45 of landmarkers."""
@@ -360,7 +360,7 @@ _DEFAULT_GROUPS = ("landmarkers", "target", "target_correlations", "target_landm
 def default_for(task_type: TaskType) -> tuple[str, ...]:
     """The learners' default selection for datasets of a task type.
 
-    `ingest/metafeatures/README.md` has the figures behind it.
+    The figures behind it are in `ingest/metafeatures/README.md`.
 
     >>> "RidgeR2" in default_for(REGRESSION), "RidgeR2" in default_for(CLASSIFICATION)
     (True, False)
@@ -380,17 +380,17 @@ SELECTIONS = {
     "thesis": THESIS,
     **GROUPS,
 }
-"""Names of selections that a list of meta-features may hold besides single names."""
+"""Names of selections that may be used in a list of meta-features, besides single names."""
 
 
 def names_in(selection: str) -> tuple[str, ...]:
-    """Qualities that a comma-separated list of selections and names stands for, each once, in order.
+    """Qualities in a comma-separated list of selections and names, each once, in order.
 
     >>> names_in("ClassEntropy,shape")[:2]
     ('ClassEntropy', 'NumberOfInstances')
 
     Raises:
-        BadInput: the list names nothing.
+        BadInput: the list is empty.
     """
     words = comma_separated(selection)
     if not words:

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
 OTHER = "other:"
-"""Prefix of the key of a flow that neither Headstart builds nor OpenML has."""
+"""Prefix of the keys of flows that neither Headstart builds nor OpenML has."""
 
 
 @dataclass(frozen=True)
 class SearchedFlow:
-    """A flow whose runs are known, whoever builds it; `ingest.flows.Flow` is one that Headstart builds."""
+    """A flow with known runs, built by anyone; `ingest.flows.Flow` is one that Headstart builds."""
 
     name: str
-    """Canonical name of the algorithm, e.g. `random_forest`; of a flow of others its key in the warehouse."""
+    """Canonical name of the algorithm, e.g. `random_forest`; for flows of others the key in the warehouse."""
     title: str
-    """The name that a person reads."""
+    """Name for people."""
     hyperparameters: tuple[Number | Choice, ...]
     """Hyperparameters: ranges, scales, defaults and conditions; parents come before their children."""
     forbidden: tuple[Mapping[str, Value], ...] = field(default=(), kw_only=True)
-    """Combinations of values that no configuration has."""
+    """Combinations of values that no configuration may have."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self.hyperparameters)} hyperparameters)"
@@ -47,17 +47,17 @@ class SearchedFlow:
 
     @property
     def known(self) -> tuple[Number | Choice, ...]:
-        """All hyperparameters that configurations may have; what a condition asks for comes first."""
+        """All hyperparameters that configurations may have; parents come first."""
         return self.hyperparameters
 
     @property
     def decisions(self) -> frozenset[str]:
-        """Hyperparameters of `space` that known runs do not vary, such as preprocessing: none."""
+        """Hyperparameters of `space` that known runs do not vary, such as preprocessing: none here."""
         return frozenset()
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """Scale of each hyperparameter that is a number."""
+        """Scale of each numeric hyperparameter."""
         return {own.name: own.scale for own in self.known if isinstance(own, Number)}
 
     def space(self, *, historical: bool = False, seed: int | None = None) -> ConfigurationSpace:
@@ -65,7 +65,7 @@ class SearchedFlow:
 
         Args:
             historical: the space of old runs; the same here.
-            seed: of the space's own sampler.
+            seed: of the space's sampler.
         """
         del historical
         return configuration_space(self.name, self.hyperparameters, self.forbidden, seed=seed)
@@ -75,15 +75,15 @@ class SearchedFlow:
         return self.current({})
 
     def active(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The part of `values` whose conditions hold; names that the flow does not have stay."""
+        """The part of `values` whose conditions hold; unknown names stay."""
         present = dict(values)
-        for own in self.known:  # what a condition asks for comes first
+        for own in self.known:  # parents come first
             if own.when and own.name in present and not holds(own.when, present):
                 del present[own.name]
         return present
 
     def forbids(self, values: Mapping[str, Any]) -> Mapping[str, Value] | None:
-        """The forbidden combination that `values` have; None: there is none."""
+        """The forbidden combination in `values`; None if there is none."""
         for combination in self.forbidden:
             if holds({name: (value,) for name, value in combination.items()}, values):
                 return combination
@@ -98,12 +98,12 @@ class SearchedFlow:
         )
 
     def written_out(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The active part of `values` with the optional hyperparameters of `space` that they leave out."""
+        """The active part of `values`, with defaults of the omitted optional hyperparameters of `space`."""
         defaults = {own.name: own.default for own in self.hyperparameters if own.optional}
         return self.active({**defaults, **values})
 
     def brief(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """`values` without the optional ones that have their default: the one form of a configuration."""
+        """`values` without optional ones that have their default: the canonical form of a configuration."""
         defaults = {own.name: own.default for own in self.known if own.optional}
         return {
             name: value
@@ -112,7 +112,7 @@ class SearchedFlow:
         }
 
     def current(self, values: Mapping[str, Any]) -> dict[str, Value]:
-        """`values` in the space's own types, complete with the defaults of those left out.
+        """`values` in the space's types, completed with defaults.
 
         Raises:
             BadInput: as for `fit`.
@@ -120,11 +120,11 @@ class SearchedFlow:
         return self._completed(self.fit(values))
 
     def fit(self, values: Mapping[str, Any]) -> dict[str, Value]:
-        """`values` in the space's own types.
+        """`values` in the space's types.
 
         Raises:
-            BadInput: the space does not have them: an unknown hyperparameter, a value out of its range, one
-                that is set although its condition does not hold, or a forbidden combination.
+            BadInput: an unknown hyperparameter, a value out of range, one whose condition does not hold, or a
+                forbidden combination.
         """
         known = {own.name: own for own in self.hyperparameters}
         strangers = [name for name in values if name not in known]
@@ -148,13 +148,13 @@ class SearchedFlow:
         return fitted
 
     def filled(self, value_of: Callable[[Number | Choice], Value], names: Container[str]) -> dict[str, Value]:
-        """A value for each hyperparameter whose condition holds, asked for one after the other.
+        """A value for each hyperparameter whose condition holds, from `value_of`, in order.
 
         Args:
-            names: hyperparameters that may have one.
+            names: hyperparameters that may get one.
         """
         values: dict[str, Value] = {}
-        for own in self.hyperparameters:  # what a condition asks for comes first
+        for own in self.hyperparameters:  # parents come first
             if own.name in names and holds(own.when, values):
                 values[own.name] = value_of(own)
         return values
@@ -165,5 +165,5 @@ class SearchedFlow:
 
 
 def listed(combination: Mapping[str, Value]) -> str:
-    """Hyperparameters and their values as messages name them."""
+    """Hyperparameters and their values, for messages."""
     return ", ".join(f"{name}={value!r}" for name, value in combination.items())

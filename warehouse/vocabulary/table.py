@@ -15,18 +15,18 @@ from warehouse.support.arrays import Selection
 from warehouse.vocabulary.configuration import Configuration
 
 ALGORITHM = "algorithm"
-"""Hyperparameter of a joint table or space that says whose hyperparameters are active."""
+"""Hyperparameter of a joint table or space that selects the algorithm."""
 SEPARATOR = ":"
-"""Stands between an algorithm and its hyperparameter."""
+"""Separator of an algorithm and its hyperparameter."""
 
 
 def joint_name(algorithm: str, parameter: str) -> str:
-    """The name of an algorithm's hyperparameter where those of several stand together."""
+    """The name of an algorithm's hyperparameter in a joint table or space."""
     return f"{algorithm}{SEPARATOR}{parameter}"
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Algorithm and hyperparameter of a name; the algorithm of a name that is not joint is empty."""
+    """Algorithm and hyperparameter of a name; the algorithm is empty if the name is not joint."""
     algorithm, _, parameter = name.rpartition(SEPARATOR)
     return algorithm, parameter
 
@@ -38,25 +38,25 @@ class ConfigurationTable:
     algorithms: pd.Series
     """(n,) canonical names, by setup."""
     parameters: pd.DataFrame
-    """(n, any) values by setup and hyperparameter: Python's objects, or typed columns. NaN or NA where a
-    configuration does not have the hyperparameter."""
+    """(n, any) values by setup and hyperparameter, as Python objects or typed columns; NaN or NA if the
+    configuration lacks the hyperparameter."""
     joint: bool
-    """Whether hyperparameters are called by their joint names (`joint_name`)."""
+    """Whether hyperparameters have joint names (`joint_name`)."""
 
     @property
     def setups(self) -> pd.Index:
-        """(n,) id of each row: its setup, where it comes from a warehouse."""
+        """(n,) id of each row: its setup, if it comes from a warehouse."""
         return self.parameters.index
 
     def __len__(self) -> int:
         return len(self.parameters)
 
     def take(self, rows: Selection) -> ConfigurationTable:
-        """The configurations at these positions."""
+        """The selected configurations."""
         return ConfigurationTable(self.algorithms.iloc[rows], self.parameters.iloc[rows], self.joint)
 
     def of_setups(self, setups: Iterable[Any]) -> ConfigurationTable:
-        """The configurations of these setups, in this order; a setup may come several times.
+        """The configurations of these setups, in this order, possibly repeated.
 
         Raises:
             KeyError: there is no such setup.
@@ -77,9 +77,9 @@ class ConfigurationTable:
 
     @cached_property
     def hyperparameters(self) -> pd.DataFrame:
-        """`parameters`, to which the algorithm belongs where several flows stand together.
+        """`parameters`; in a joint table also the algorithm.
 
-        In one flow's table it does not, and AdaBoost has a hyperparameter of that name.
+        A table of one flow omits it, and AdaBoost has a hyperparameter with that name.
         """
         return self.parameters.assign(**{ALGORITHM: self.algorithms}) if self.joint else self.parameters
 

@@ -1,7 +1,7 @@
 """Task types, with OpenML's numbers and the measures of their predictions.
 
-A dataset, a task, a run and a model each have one task type. What differs between task types is data here, or
-one of the scorers of `ingest.running.scorer`.
+A dataset, a task, a run and a model each have one task type. Differences between task types are data here, or
+scorers in `ingest.running.scorer`.
 """
 
 from collections.abc import Mapping
@@ -31,28 +31,27 @@ class TaskType:
     """A kind of supervised learning."""
 
     name: str
-    """OpenML's, in lower case with underscores, as in the warehouse's table of tasks."""
+    """OpenML's name in lower case with underscores, as in the warehouse's table of tasks."""
     openml_id: int
-    """OpenML's number of it."""
+    """OpenML's number."""
     words: str
     """Name in sentences."""
     measures: tuple[str, ...]
-    """Measures of predictions that every run of our own has; one of them selects a model."""
+    """Measures of predictions in every run of our own; one of them selects a model."""
     default_measure: str
-    """Measure for users who name none."""
+    """Measure if the user names none."""
     complementary: tuple[str, ...]
-    """Measures of different sides of the same predictions, each of which tells something about the others."""
-
+    """Measures of different aspects of the same predictions; each is informative about the others."""
     learned_as: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Measure that users ask for -> the measure without a unit that learners and searches have in its place:
-    it orders the runs of a dataset in the same way, or nearly so, and compares across datasets."""
+    """Requested measure -> the unitless measure that learners and searches use instead: it orders the runs of
+    a dataset (nearly) the same, and is comparable across datasets."""
 
     def learned_measure(self, measure: str) -> str:
-        """The measure that learners and searches have in place of `measure`; itself where it has no other."""
+        """The measure that learners and searches use for `measure`; often `measure` itself."""
         return self.learned_as.get(measure, measure)
 
     def related_measures(self, measure: str) -> tuple[str, ...]:
-        """The complementary measures beside `measure`; none where it is not one of them."""
+        """The other complementary measures; none if `measure` is not one of them."""
         if measure not in self.complementary:
             return ()
         return tuple(other for other in self.complementary if other != measure)
@@ -105,7 +104,7 @@ TASK_TYPES: Mapping[str, TaskType] = {one.name: one for one in (CLASSIFICATION, 
 
 
 def runs_learned(task: TaskName, measure: str | None) -> tuple[TaskType, str]:
-    """Task type and measure of the runs that are learned from to be good at `measure`.
+    """Task type and measure of the runs to learn from for results that are good on `measure`.
 
     Args:
         measure: a name or an alias of `warehouse.vocabulary.measures`; None = the task type's default.

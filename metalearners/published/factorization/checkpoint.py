@@ -28,11 +28,11 @@ class Checkpoint:
     """The state of one training on disk: parameters, Adam's moments, and the losses of finished rounds."""
 
     def __init__(self, path: Path | None, training: Mapping[str, Any]) -> None:
-        """Nothing is read or written yet.
+        """Reads and writes nothing yet.
 
         Args:
-            path: the file; None = nothing is kept.
-            training: JSON values that tell this training from others.
+            path: the file; None = no checkpoints.
+            training: JSON values that identify the training.
         """
         self._path = path
         self._training = json.dumps(training, sort_keys=True)
@@ -44,10 +44,10 @@ class Checkpoint:
         optimizer: torch.optim.Optimizer,
         schedule: torch.optim.lr_scheduler.LRScheduler,
     ) -> list[float]:
-        """Take over what the file holds of this training, and return the losses; [] where there is none.
+        """Restore the state in the file, and return the losses; [] if there is no file.
 
         Raises:
-            BadInput: the file is of another training, or no such file.
+            BadInput: the file belongs to another training, or is not a checkpoint.
         """
         if self._path is None or not self._path.exists():
             return []
@@ -89,7 +89,7 @@ class Checkpoint:
         schedule: torch.optim.lr_scheduler.LRScheduler,
         losses: list[float],
     ) -> None:
-        """Write the state after a round, if the last time was long ago."""
+        """Write the state after a round, unless it was written recently."""
         if self._path is None or time.monotonic() - self._written < EVERY:
             return
         rates = [{key: group[key] for key in group if key != "params"} for group in optimizer.param_groups]
@@ -111,11 +111,11 @@ class Checkpoint:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(self._path, file.getvalue())
         except (OSError, Unwritable) as error:
-            logger.warning("an interruption would start the training over: %s", error)
+            logger.warning("an interruption will restart the training: %s", error)
             self._path = None
         self._written = time.monotonic()
 
     def remove(self) -> None:
-        """The training is done."""
+        """Remove the file of a finished training."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)

@@ -1,11 +1,11 @@
-"""Latent positions of configurations from their hyperparameters: one that nobody ran has a position, too.
+"""Latent positions of configurations from their hyperparameters, also for configurations that were never run.
 
-A small neural network, trained together with the kernel over its outputs (a deep kernel; Wilson et al.
-2016), so that a dataset's scores are a Gaussian process over the positions. Runs with continuous
-hyperparameters, each configuration seen once, can be learned from, which free positions can't.
+A small neural network is trained together with the kernel over its outputs (a deep kernel; Wilson et al.
+2016), so that a dataset's scores are a Gaussian process over the positions. Unlike free positions, it can
+learn from runs with continuous hyperparameters, where each configuration occurs once.
 
 Notation, beside that of `metalearners.published.factorization.latent_kernel`
-    x          (n, J) points: encoded configurations, comparable in every column
+    x          (n, J) points: encoded configurations, with comparable columns
     positions  (n, Q) silu(silu(x A1' + b1) A2' + b2) A3' + b3; silu(u) = u / (1 + exp(-u))
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from warehouse.support.arrays import Floats
 
-LAYERS = 3  # of weights: two hidden ones and the positions; set by hand
+LAYERS = 3  # of weights: two hidden ones and the positions; a heuristic
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Encoder:
         return self.weights[0].shape[1], len(self.weights[-1])
 
     def positions(self, x: Floats) -> Floats:
-        """(n, Q) latent positions of configurations that are encoded as `x`."""
+        """(n, Q) latent positions of encoded configurations `x`."""
         u = x
         for layer, (A, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             u = u @ A.T + b

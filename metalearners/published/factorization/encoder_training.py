@@ -1,7 +1,7 @@
-"""Training an encoder and the kernel over its positions, by steps that see some runs of some datasets.
+"""Training an encoder and the kernel over its positions, in steps on some runs of some datasets.
 
 Notation, beside that of `encoder` and `gplvm`
-    B, n    datasets of a step, runs of each; a step's cost does not depend on how many runs there are
+    B, n    datasets of a step, runs of each; the cost of a step does not depend on the number of runs
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from warehouse.support.arrays import Floats
 
 ROUND = 50
 """Steps between two reports."""
-_HIDDEN = 64  # units of a hidden layer; set by hand
-_DATASETS, _RUNS = 16, 60  # of a step: set by hand
-_RATE = 3e-3  # AdamW's; set by hand
-_DECAY = 0.1  # AdamW's weight decay; set by hand
-_LEVEL_VARIANCE = 10.0  # of a dataset's level, which is not to be told by positions
+_HIDDEN = 64  # units of a hidden layer; this and the next ones are heuristics
+_DATASETS, _RUNS = 16, 60  # of a step
+_RATE = 3e-3  # AdamW's
+_DECAY = 0.1  # AdamW's weight decay
+_LEVEL_VARIANCE = 10.0  # of a dataset's level, so that positions need not predict it
 _LEAST_NOISE = 1e-2  # variance: scores are never exact
-_LONGEST_STEP = 10.0  # norm that gradients are clipped to; set by hand
+_LONGEST_STEP = 10.0  # norm that gradients are clipped to
 
 Runs = tuple[Floats, Floats]
 """x, (n, J), and scores, (n,), of one dataset's runs."""
@@ -43,13 +43,13 @@ def train_encoder(
     start: tuple[Encoder, LatentKernel] | None = None,
     watch: Watch = UNWATCHED,
 ) -> tuple[Encoder, LatentKernel]:
-    """The encoder and kernel that make the scores of each dataset likeliest.
+    """Maximum-likelihood encoder and kernel for the scores of the datasets.
 
     Args:
         runs: of each dataset, two or more.
-        settings: steps are AdamW's.
-        start: an encoder of as many columns, and its kernel, to go on from.
-        watch: keeps the state, and is told after every 50 steps.
+        settings: `rounds` are steps of AdamW.
+        start: an encoder with the same number of columns, and its kernel, to continue from.
+        watch: saves the state, and is called after every 50 steps.
 
     Raises:
         BadInput: as in `metalearners.published.factorization.gplvm.train`.
@@ -122,7 +122,7 @@ class _Network(torch.nn.Module):
         return positions
 
     def nll(self, x: Tensor, y: Tensor) -> Tensor:  # (B, n, J), (B, n)
-        """nll per dataset, of which the level is unknown."""
+        """nll per dataset with unknown level."""
         z = self.positions(x)
         r2 = ((z[:, :, None, :] - z[:, None, :, :]) ** 2).sum(-1)
         K = self.log_alpha.exp() * correlation(r2, self.shape) + _LEVEL_VARIANCE
@@ -143,7 +143,7 @@ class _Network(torch.nn.Module):
             tuple(array(layer.weight) for layer in self.layers),
             tuple(array(layer.bias) for layer in self.layers),
         )
-        gamma = np.ones(len(encoder.biases[-1]))  # the last layer learns how long each dimension is
+        gamma = np.ones(len(encoder.biases[-1]))  # the last layer learns the scale of each dimension
         return encoder, LatentKernel(
             self.shape, float(self.log_alpha.detach().exp()), gamma, float(self._sigma2().detach())
         )
@@ -155,7 +155,7 @@ def _tensors(runs: Runs, device: torch.device) -> tuple[Tensor, Tensor]:
 
 
 def _some(data: Sequence[tuple[Tensor, Tensor]], random: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Some runs of some datasets; as many of each, drawn again where there are too few."""
+    """Equally many random runs of random datasets, with repetition where a dataset has too few."""
     xs, ys = [], []
     for number in random.choice(len(data), min(_DATASETS, len(data)), replace=False):
         x, y = data[number]

@@ -1,27 +1,27 @@
 """Training the GP-LVM of a matrix of scores: latent positions of configurations, and a kernel over them.
 
 Each dataset's scores are a Gaussian process over the positions of the configurations that were run on it
-(Fusi, Sheth and Elibol 2018); the positions, which all datasets share, and the kernel are those that make the
-matrix likeliest. Missing entries are rows that a dataset's process does not have.
+(Fusi, Sheth and Elibol 2018). The positions, shared by all datasets, and the kernel maximize the likelihood
+of the matrix. Missing entries are left out of their dataset's process.
 
 Notation, beside that of `metalearners.published.factorization.latent_kernel`
     D        datasets
-    Y        (N, D) scores, NaN where missing; each dataset's mean is taken for 0
-    o        rows that a dataset has, n of them
+    Y        (N, D) scores, NaN where missing; each dataset's mean is assumed to be 0
+    o        rows of a dataset without missing entries, n of them
     C        (n, n) K(X_o, X_o) + sigma2 I
     nll      1/2 (n log 2 pi + log |C| + y' C^-1 y), summed over datasets (equation 5)
-    B        datasets of a step. Its slope is multiplied by D / |B| for the kernel's parameters, and by
+    B        datasets of a step. Its gradient is multiplied by D / |B| for the kernel's parameters, and by
              N_n / N_Bn for the position of configuration n (equation 6); N_n and N_Bn are the numbers of
-             its scores, in all and in the batch
+             its scores in the matrix and in the batch
     Z, M     (M, Q) inducing positions. With M < N, K is replaced by Phi Phi', where
              Phi = K(X, Z) chol(K(Z, Z))^-T, and nll by its upper bound (Titsias 2009), which adds the sum
              of (k_nn - |phi_n|^2) / (2 sigma2)
 
-The paper's settings are kept: Q = 20, batches of 50 datasets, 300 epochs, a start from principal components,
-and Q = 5 where 90 % is missing. Two differ. Steps are Adam's, at a rate of 0.03 that falls to 0, where the
-paper has plain steps at 1e-7, a rate that goes with the size of its matrix (and Adam at 0.01 where 90 % is
-missing). The paper's covariances are exact, of 42,000 configurations, too; beyond 800, inducing positions
-stand for them here.
+Settings are the paper's: Q = 20, batches of 50 datasets, 300 epochs, a start from principal components, and Q
+= 5 where 90 % is missing. Two differ. Steps are Adam's, with a rate of 0.03 that decays to 0; the paper uses
+plain gradient steps with 1e-7, a rate that suits the size of its matrix (and Adam with 0.01 where 90 % is
+missing). And the paper's covariances are exact even for 42,000 configurations; here inducing positions
+approximate them beyond 800.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from warehouse.support.errors import BadOption, TooFewRuns
 BATCH = 50
 """Datasets of a step."""
 EXACT = 800
-"""Most configurations whose covariances are factorized; with more, inducing positions stand for them."""
+"""Most configurations with exact covariances; with more, inducing positions approximate them."""
 INDUCING = 256  # positions; a third of `EXACT`, at a thirtieth of the cost
-_RATE = 0.03  # Adam's, which falls to 0 along half a cosine; set by hand
-_JITTER = 1e-5  # keeps the Cholesky factor from failing by rounding
-_DENSE = 0.5  # share of rows beyond which datasets share one covariance rather than have one each
+_RATE = 0.03  # Adam's, decaying to 0 along half a cosine; a heuristic
+_JITTER = 1e-5  # against rounding errors in the Cholesky factorization
+_DENSE = 0.5  # if a dataset has a larger share of the rows, all datasets share one covariance
 _NO_VARIANCE = 1e-9  # of a component's standard deviation over the largest; rounding error is 1e-16
-_CHUNK = 20_000_000  # entries of covariances that are in memory at once
+_CHUNK = 20_000_000  # most entries of covariances in memory at once
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class GPLVM:
     X: Floats
     """(N, Q)"""
     losses: tuple[float, ...]
-    """nll per entry of each epoch, on average over its steps."""
+    """nll per entry of each epoch, mean over its steps."""
     Z: Floats | None = None
-    """(M, Q) inducing positions that it was trained with; None = exactly."""
+    """(M, Q) inducing positions; None = exact training."""
 
 
 def train(
@@ -84,18 +84,18 @@ def train(
     start: GPLVM | None = None,
     watch: Watch = UNWATCHED,
 ) -> GPLVM:
-    """Positions and kernel that make `Y` likeliest, from the principal components of Y.
+    """Maximum-likelihood positions and kernel for `Y`, starting from its principal components.
 
     Args:
         Y: (N, D) scores.
-        inducing: M; None = all configurations up to 800 of them, and 256 beyond.
-        start: a model to go on from, in place of the principal components. Configurations beyond its own are
-            new, and begin where the mean of those with the most similar scores stands.
-        watch: its checkpoint is written twice a minute, and its report called after each epoch, with the loss
-            as nll per entry.
+        inducing: M; None = exact for up to 800 configurations, and 256 beyond.
+        start: a model to continue from, instead of the principal components. Configurations beyond its own
+            are new, and start at the mean position of those with the most similar scores.
+        watch: its checkpoint is written twice a minute; its report is called after each epoch, with nll per
+            entry as the loss.
 
     Raises:
-        BadInput: Y has no entry or no spread, the device is not there, or the checkpoint is of another
+        BadInput: Y has no entry or no spread, the device is missing, or the checkpoint belongs to another
             training.
     """
     observed = ~np.isnan(Y)
@@ -143,7 +143,7 @@ def train(
 
 
 def complete(model: GPLVM, Y: Floats) -> Floats:
-    """(N, D) what the model expects of every entry, given the entries of `Y`, (N, D), that are there."""
+    """(N, D) posterior mean of every entry, given the entries of `Y`, (N, D), that are not NaN."""
     anchors = model.X if model.Z is None else model.Z
     K = model.kernel.covariance(anchors, anchors)
     K[np.diag_indices_from(K)] += _JITTER * model.kernel.alpha
@@ -213,24 +213,24 @@ def correlation(r2: Tensor, shape: Shape) -> Tensor:
     """k / alpha at scaled squared distances."""
     if shape == "rbf":
         return torch.exp(-0.5 * r2)
-    r = torch.sqrt(5 * r2 + 1e-12)  # the root has no slope at 0
+    r = torch.sqrt(5 * r2 + 1e-12)  # the root has no gradient at 0
     return (1 + r + r * r / 3) * torch.exp(-r)
 
 
 class _Objective:
-    """nll of batches of datasets, exact or by inducing positions."""
+    """nll of batches of datasets, exact or with inducing positions."""
 
     def __init__(self, Y: Floats, observed: Flags, device: torch.device | str) -> None:
         self.entries = int(observed.sum())
         self._Y = Y
         self._observed = observed
         self._device = device
-        # Few missing: the Gram matrix of all rows less that of the missing ones; many: that of the observed.
+        # Gram matrix of the observed rows; if few are missing, that of all rows minus that of the missing.
         self._listed = [np.flatnonzero(~has if has.mean() > 0.5 else has) for has in observed.T]
         self._lists_missing = observed.mean(axis=0) > 0.5
 
     def backward(self, model: _Model, batch: Positions) -> float:
-        """Give the parameters their slopes by equation 6, and return nll, both per entry of Y."""
+        """Compute the parameters' gradients by equation 6, and return nll, both per entry of Y."""
         of_datasets = self._Y.shape[1] / len(batch)
         loss = self.nll(model, batch) * (of_datasets / self.entries)
         loss.backward()
@@ -264,7 +264,7 @@ class _Objective:
         for chunk in np.array_split(batch, math.ceil(len(batch) / at_once)):
             y, observed = np.nan_to_num(self._Y[:, chunk].T), self._observed[:, chunk].T
             if K is None:
-                # Each dataset's observed rows first; what is behind them fills up to the most that one has.
+                # Each dataset's observed rows first, then padding to the largest number of them.
                 rows = np.argsort(~observed, axis=1, kind="stable")[:, :most]
                 y = np.take_along_axis(y, rows, axis=1)
                 observed = np.take_along_axis(observed, rows, axis=1)
@@ -279,7 +279,7 @@ class _Objective:
 
 
 def torch_device(name: str) -> torch.device:
-    """The device, if it is there; else `BadInput`. `auto` is a GPU where torch finds one, else the CPU."""
+    """The torch device, `BadInput` if it is missing; `auto` is a GPU if torch finds one, else the CPU."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -291,7 +291,7 @@ def torch_device(name: str) -> torch.device:
 
 
 def _begin(Y: Floats, observed: Flags, latent: int, shape: Shape, start: GPLVM | None) -> GPLVM:
-    """Start of a training: principal components of Y, or a model with places for new configurations."""
+    """Start of a training: principal components of Y, or a model extended by new configurations."""
     if start is None:
         X, share = principal_components(Y, latent)
         variance = float(np.nanvar(Y))
@@ -304,14 +304,15 @@ def _begin(Y: Floats, observed: Flags, latent: int, shape: Shape, start: GPLVM |
 def principal_components(Y: Floats, latent: int) -> tuple[Floats, Floats]:
     """(N, Q) principal components of Y, scaled to variance 1, and their shares of the variance, (Q,), sum 1.
 
-    A gap is filled with the dataset's mean plus the configuration's mean distance from such means.
+    Missing entries are filled with the dataset's mean plus the configuration's mean deviation from such
+    means.
     """
     observed = ~np.isnan(Y)
     level = np.nansum(Y, axis=0) / np.maximum(observed.sum(axis=0), 1)
     rows = np.nansum(Y - level, axis=1) / np.maximum(observed.sum(axis=1), 1)
     filled = np.where(observed, Y - level, rows[:, None])
     centred = filled - filled.mean(axis=0)
-    # The smaller Gram matrix: N may be tens of thousands.
+    # The smaller Gram matrix, as N may be tens of thousands.
     if centred.shape[0] >= centred.shape[1]:
         values, vectors = symmetric_eigen(centred.T @ centred)
         components = centred @ vectors[:, ::-1][:, :latent]
@@ -319,10 +320,10 @@ def principal_components(Y: Floats, latent: int) -> tuple[Floats, Floats]:
         values, vectors = symmetric_eigen(centred @ centred.T)
         components = vectors[:, ::-1][:, :latent]
     spread = components.std(axis=0)
-    # A component without variance is rounding error, which must not be scaled up.
+    # A component without variance is rounding error and must not be scaled up.
     varies = spread > _NO_VARIANCE * spread.max(initial=0)
     X = np.where(varies, components, 0) / np.where(varies, spread, 1.0)
-    signs = np.sign(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])  # or they depend on the library
+    signs = np.sign(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])  # else they depend on the library
     share = np.maximum(values[::-1][:latent], 0)
     return X * np.where(signs == 0, 1, signs), share / max(float(share.sum()), 1e-300)
 
@@ -339,7 +340,7 @@ def _place_of_new(Y: Floats, observed: Flags, row: int, start: GPLVM) -> Floats:
 
 
 def _inducing(X: Floats, wanted: int | None, seed: int) -> Floats | None:
-    """(M, Q) some of the positions; None = all of them, exactly."""
+    """(M, Q) a sample of the positions; None = exact training."""
     if wanted is None:
         wanted = len(X) if len(X) <= EXACT else INDUCING
     if wanted >= len(X):

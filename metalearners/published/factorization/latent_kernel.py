@@ -2,7 +2,7 @@
 
 Notation
     Q              dimensions of the latent space
-    alpha, gamma   variance of a dataset's function; (Q,) how fast it varies along each dimension
+    alpha, gamma   variance of a dataset's function; (Q,) inverse squared length scale of each dimension
     sigma2         variance of a run's noise
     r2             sum over q of gamma_q (x_q - x'_q)^2
     k              alpha exp(-r2 / 2), or alpha times the Matern kernel with nu = 5/2
@@ -19,9 +19,9 @@ from metalearners.gp.kernels import Shape, correlation, squared_distances
 from warehouse.support.arrays import Floats
 
 LATENT, LATENT_SPARSE = 20, 5
-"""Q of the paper, and Q where most entries are missing (`SPARSE`)."""
+"""Q of the paper, and Q if most entries are missing (`SPARSE`)."""
 SPARSE = 0.85
-"""Share of missing entries from which the paper's settings for 90 % are taken; it has others for 20 %."""
+"""Share of missing entries above which the paper's settings for 90 % apply; it has others for 20 %."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class LatentTraining:
     """Settings of a training of latent positions with torch."""
 
     latent: int | None = None
-    """Q; None = 20, or 5 for free positions where more than 85 % of the matrix is missing."""
+    """Q; None = 20, or 5 for free positions if more than 85 % of the matrix is missing."""
     kernel: Shape = "rbf"
     rounds: int = 300
     """Epochs of free positions, or steps of an encoder."""
@@ -41,7 +41,7 @@ class LatentTraining:
 
 @dataclass(frozen=True)
 class LatentKernel:
-    """k, and the noise around it."""
+    """k, and the noise."""
 
     shape: Shape
     alpha: float

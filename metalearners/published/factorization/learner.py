@@ -1,16 +1,16 @@
 """Probabilistic matrix factorization: datasets share a latent space of configurations.
 
 After Fusi, Sheth and Elibol (2018). With all three switches off it is the paper's model: free positions of
-the configurations that were run, a mean of 0, and trials taken at the value of the measure; the first trials
-are the best configurations of the nearest datasets. Each switch adds something that the paper lacks:
+the configurations that were run, a mean of 0, and trials on the scale of the measure; the first trials are
+the best configurations of the nearest datasets. Each switch is an extension of the paper:
 
-    cold_pipelines   positions come from the hyperparameters, by a network that is trained with the kernel
-                     (`encoder`), so configurations that nobody ran have one as well
-    cold_datasets    before the first trial, the mean is what functional PCA expects from the meta-features;
-                     what that misses is factorized, and the covariances of both are averaged
-    scale            scores count within their dataset, and its level and spread are inferred from the trials
+    cold_pipelines   a network, trained together with the kernel, computes positions from the hyperparameters
+                     (`encoder`), so configurations that were never run have positions, too
+    cold_datasets    before the first trial, the mean is the prediction of functional PCA from meta-features;
+                     its errors are factorized, and the covariances of both are averaged
+    scale            learns scores within datasets; level and spread of a dataset are inferred from the trials
 
-Training needs torch (the extra `pmf`); predicting does not, and nothing here imports it before.
+Training needs torch (the extra `pmf`); prediction does not, so this module imports torch only to train.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from warehouse.vocabulary.qualities import SHAPE
 logger = logging.getLogger(__name__)
 
 FIRST, FIRST_SPARSE = 5, 3
-"""Nearest datasets whose best configurations come first, in the paper."""
+"""Numbers of nearest datasets whose best configurations are tried first, as in the paper."""
 UPDATE = 0.2
-"""Share of the training that an update takes."""
+"""Share of the training steps that an update takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,26 +69,26 @@ class FactorizationLearner(WithSettings):
     model: ClassVar[type[Factorization]] = Factorization
 
     latent: int | None = None
-    """Dimensions of the latent space; None = 20, or 5 (without `cold_pipelines`) where nine of ten entries of
+    """Dimensions of the latent space; None = 20, or 5 (without `cold_pipelines`) if nine of ten entries of
     the matrix are missing."""
     kernel: Shape = "rbf"
     """Kernel over the latent space: `rbf`, or `matern` with nu = 5/2."""
     cold_pipelines: bool = True
-    """Whether positions come from the hyperparameters, so that configurations that nobody ran have one."""
+    """Whether positions are computed from hyperparameters, so that unknown configurations have one, too."""
     cold_datasets: bool = True
-    """Whether the prediction before the first trial comes from the meta-features."""
+    """Whether meta-features determine the prediction before the first trial."""
     scale: bool = True
-    """Whether scores count within their dataset, whose level and spread are inferred from the trials."""
+    """Whether to learn scores within datasets, and infer a dataset's level and spread from the trials."""
     metafeatures: tuple[str, ...] = SHAPE
-    """Meta-features by which the nearest datasets are found, without `cold_datasets`."""
+    """Meta-features for finding the nearest datasets, without `cold_datasets`."""
     epochs: int = 300
-    """Rounds over all datasets in which free positions are trained."""
+    """Epochs over all datasets to train free positions."""
     steps: int = 1000
-    """Steps in which the encoder is trained."""
+    """Steps to train the encoder."""
     seed: int = 0
     """Seed of the order in which runs are learned from."""
     device: str = "cpu"
-    """Where torch trains: `cpu`, `cuda`, or `auto`, which is a GPU where there is one."""
+    """Device of training: `cpu`, `cuda`, or `auto`, which is a GPU if there is one."""
 
     def __post_init__(self) -> None:
         if self.kernel not in get_args(Shape):
@@ -103,16 +103,16 @@ class FactorizationLearner(WithSettings):
     def update(
         self, model: Factorization, runs: RunTable, metafeatures: pd.DataFrame, watch: Watch = UNWATCHED
     ) -> Factorization:
-        """Go on learning, as `LongTraining.update` does, with a fifth of the steps (`UPDATE`).
+        """Continue training, as `LongTraining.update` does, with a fifth of the steps (`UPDATE`).
 
-        Where there are hyperparameters that were not there before, the training starts over.
+        Starts over if there are new hyperparameters.
         """
         return self._learn(runs, metafeatures, model, watch)
 
     def _learn(
         self, runs: RunTable, metafeatures: pd.DataFrame, start: Factorization | None, watch: Watch
     ) -> Factorization:
-        if find_spec("torch") is None:  # said before minutes are spent on what it would go on from
+        if find_spec("torch") is None:  # before minutes are spent on the mean
             raise MissingPackage(f"training `pmf` needs torch: {install_command('pmf')}")
         data = training_data(runs, metafeatures)
         likelihood = ScoreLikelihood() if self.scale else MeasureLikelihood.of_runs(data.values, data.dataset)
@@ -138,7 +138,7 @@ class FactorizationLearner(WithSettings):
         return Factorization(mean, latent, likelihood)
 
     def _nearest_best(self, data: TrainingData, runs: RunTable, metafeatures: pd.DataFrame) -> NearestBest:
-        """The paper's way to the first trials."""
+        """The paper's rule for the first trials."""
         missing = 1 - len(data.values) / (len(data.hyperparameters) * len(data.metafeatures))
         datasets = FIRST_SPARSE if missing > SPARSE else FIRST
         learner = NearestBestLearner(datasets=datasets, metafeatures=self.metafeatures)
@@ -209,5 +209,5 @@ class FactorizationLearner(WithSettings):
 
 
 def _torch_module(name: str) -> Any:
-    """A module that trains with torch."""
+    """Import a module that needs torch."""
     return import_module(f"metalearners.published.factorization.{name}")

@@ -1,4 +1,4 @@
-"""The likelihood of scores under Gaussian processes, with its slope written out.
+"""The likelihood of scores under Gaussian processes, with an explicit gradient.
 
 Notation, beside that of `metalearners.published.factorization.gplvm`
     B, n   datasets of a step, rows of each
@@ -23,18 +23,18 @@ def nll(
     y: Tensor,  # (B, n), 0 where missing
     observed: Tensor,  # (B, n) bool
 ) -> Tensor:
-    """nll of B datasets, each with the rows of its own that are observed."""
+    """nll of B datasets, each over its observed rows."""
     result: Tensor = _ExactNll.apply(covariance, sigma2, y, observed)  # type: ignore[no-untyped-call]
     return result
 
 
 class _ExactNll(torch.autograd.Function):
-    """nll with its slope, d nll / d C = 1/2 (C^-1 - C^-1 y y' C^-1), which costs one more inversion."""
+    """nll with the gradient d nll / d C = 1/2 (C^-1 - C^-1 y y' C^-1), which costs one more inversion."""
 
     @staticmethod
     def forward(context: Any, covariance: Tensor, sigma2: Tensor, y: Tensor, observed: Tensor) -> Tensor:
         both = observed[:, :, None] & observed[:, None, :]
-        # A row that is missing has variance 1 and covariance 0, so it changes neither determinant nor square.
+        # A missing row gets variance 1 and covariance 0, so that it changes neither determinant nor square.
         C = torch.where(both, covariance, 0.0)
         C.diagonal(dim1=-2, dim2=-1).add_(torch.where(observed, sigma2.to(C.dtype), 1.0))
         L = torch.linalg.cholesky(C)
@@ -73,14 +73,14 @@ class LowRankNll(torch.autograd.Function):
         lists_missing: list[bool],
     ) -> Tensor:
         M = phi.shape[1]
-        # float32 holds the sums of products, not the factorization
+        # float32 is precise enough for the sums of products, not for the factorization
         gram = (phi.T @ phi).double()
         identity = torch.eye(M, dtype=torch.float64, device=phi.device)
         projected = (y @ phi).double()  # (B, M)
         s2 = sigma2.double()
         total = torch.zeros((), dtype=torch.float64, device=phi.device)
         slope_sigma2 = torch.zeros_like(total)
-        inverse_sum = torch.zeros_like(gram)  # of those whose missing rows are listed
+        inverse_sum = torch.zeros_like(gram)  # over datasets whose missing rows are listed
         slope, m = torch.zeros_like(phi), torch.zeros_like(projected)
         for b, (rows, missing) in enumerate(zip(listed, lists_missing, strict=True)):
             part = phi[rows]
@@ -116,7 +116,7 @@ class LowRankNll(torch.autograd.Function):
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Small matrices: threads would wait for one another."""
+    """Run small matrices in one thread: several would wait for one another."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -2,8 +2,8 @@
 
 Notation
     X, k, sigma2   as in `LatentKernel`; Q dimensions
-    A              (B, Q) anchors: positions far apart, on which features of k are built (Nystroem)
-    Phi            (n, B) features of configurations: Phi Phi' is k, or nearly so
+    A              (B, Q) anchors: positions far apart, on which features of k are based (Nystroem)
+    Phi            (n, B) features of configurations; Phi Phi' approximates k
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 ANCHORS = 256
 """Most anchors: as many as the kernel of configurations has (`FunctionalPCALearner`)."""
-_JITTER = 1e-6  # keeps the Cholesky factor from failing by rounding
+_JITTER = 1e-6  # against rounding errors in the Cholesky factorization
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Factorization:
 
     @property
     def qualities(self) -> tuple[str, ...]:
-        """Names of the qualities that predictions rest on; see `Model.qualities`."""
+        """Meta-features used by predictions; see `Model.qualities`."""
         return tuple(dict.fromkeys([*SIZES, *self.mean.model.qualities]))
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
@@ -124,20 +124,20 @@ class ExpectedMean:
 
 @dataclass(frozen=True)
 class ScoreLikelihood:
-    """Scores count within their dataset, and its level and spread are inferred from the trials."""
+    """Scores within datasets; a dataset's level and spread are inferred from the trials."""
 
     def missed(self, targets: Floats, values: Floats, expected: Floats) -> Floats:  # noqa: ARG002
-        """(m,) what is left of runs to factorize."""
+        """(m,) values of runs to factorize."""
         return targets - expected
 
     def expected(self, scores: Floats) -> Floats:
-        """(n,) expected scores in the unit that is factorized."""
+        """(n,) expected scores in the factorized unit."""
         return scores
 
 
 @dataclass(frozen=True)
 class MeasureLikelihood:
-    """The paper's: trials count at the value of the measure, with the noise that was learned."""
+    """The paper's: trials on the scale of the measure, with the learned noise."""
 
     level: float
     """Mean of all runs."""
@@ -154,21 +154,21 @@ class MeasureLikelihood:
         return cls(float(values.mean()), spread, float(within.median()) / spread)
 
     def standardized(self, values: Floats) -> Floats:
-        """Values of the measure, less the mean of all runs, in standard deviations of all runs."""
+        """Values of the measure minus the mean of all runs, in standard deviations of all runs."""
         return (values - self.level) / self.spread
 
     def missed(self, targets: Floats, values: Floats, expected: Floats) -> Floats:  # noqa: ARG002
-        """(m,) what is left of runs to factorize, in standard scores of their values."""
+        """(m,) values of runs to factorize, in standard deviations of all runs."""
         return self.standardized(values) - self.expected(expected)
 
     def expected(self, scores: Floats) -> Floats:
-        """(n,) expected scores in the unit that is factorized."""
+        """(n,) expected scores in the factorized unit."""
         return self.within * scores
 
 
 @dataclass(frozen=True)
 class ConditionedOnMeasure:
-    """The paper's equation 7: trials at the value of the measure."""
+    """The paper's equation 7: trials on the scale of the measure."""
 
     model: Factorization
     likelihood: MeasureLikelihood
@@ -182,7 +182,7 @@ class ConditionedOnMeasure:
         return self._after(prior, metafeatures, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Choose as `Model.choose` does; what was tried may be among them."""
+        """Choose as `Model.choose` does, also among tried configurations."""
         if not len(self.trials.values):
             return self.model.choose(configurations, metafeatures, n)
         prior = self.model.prior(configurations, metafeatures)
@@ -190,7 +190,7 @@ class ConditionedOnMeasure:
         return best_after(prior, known.mean, known.std, n)
 
     def expect(self, *_: object, **__: object) -> None:
-        """None: it predicts standard deviations of all runs alone. See `Predictor.expect`."""
+        """None: predictions are in standard deviations of all runs only. See `Predictor.expect`."""
 
     def beats(self, configurations: ConfigurationTable, *_: object, **__: object) -> Floats:
         """NaN for each of `configurations`; see `Predictor.beats`."""
@@ -202,17 +202,17 @@ class ConditionedOnMeasure:
         return posterior_on_measure(prior, of_trials, y, self.model.latent.kernel.sigma2, of_runs=of_runs)
 
     def condition(self, observations: Observations) -> Self:
-        """Knows these trials, too."""
+        """The same model, conditioned on these trials as well."""
         return type(self)(self.model, self.likelihood, self.trials.with_more(observations))
 
 
 def posterior_on_measure(
     prior: Prior, of_trials: Prior, y: Floats, sigma2: float, *, of_runs: bool = True
 ) -> Prediction:
-    """The paper's equation 7 for the configurations of `prior`, after trials whose values are `y`, (t,).
+    """The paper's equation 7 for the configurations of `prior`, after trials with the values `y`, (t,).
 
     Args:
-        of_runs: whether the variance is that of a run, as in the paper, or, without noise, of the function.
+        of_runs: whether the variance is that of a run (with noise), as in the paper, or of the function.
     """
     from scipy.linalg import solve_triangular
 
@@ -235,11 +235,11 @@ class _Latent(ABC):
     kernel: LatentKernel
     anchors: Annotated[Floats, "B Q"]
     factor: Annotated[Floats, "B B"]
-    """Factor of the features: k(X, A) factor = Phi."""
+    """Matrix such that k(X, A) factor = Phi."""
 
     @abstractmethod
     def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """(n, Q) X of `configurations` on this dataset; NaN where one has none."""
+        """(n, Q) X of `configurations` on this dataset; NaN for those without a position."""
 
     def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """Phi; 0 for a configuration without a position."""
@@ -251,7 +251,7 @@ class _Latent(ABC):
 
 @dataclass(frozen=True)
 class NoPositions(_Latent):
-    """Latent space of runs that leave nothing to factorize: no two of a dataset differ."""
+    """Latent space of runs without anything to factorize, as the runs of each dataset are equal."""
 
     def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
         return np.full((len(configurations), 1), np.nan)
@@ -262,7 +262,7 @@ NO_POSITIONS = NoPositions(LatentKernel("rbf", 1.0, np.ones(1), 1.0), np.empty((
 
 @dataclass(frozen=True)
 class FreePositions(_Latent):
-    """Positions of the configurations that were run, and of no others."""
+    """Positions of the configurations that were run; others have none."""
 
     names: Annotated[npt.NDArray[np.uint64], "N"]
     """See `row_names`."""
@@ -274,7 +274,7 @@ class FreePositions(_Latent):
 
     @classmethod
     def anchored(cls, kernel: LatentKernel, X: Floats, names: npt.NDArray[np.uint64], seed: int) -> Self:
-        """Make one whose anchors are among the positions X."""
+        """Construct with anchors among the positions X."""
         return cls(kernel, *_anchors(kernel, X, seed), names, X)
 
     def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:  # noqa: ARG002
@@ -286,10 +286,10 @@ class FreePositions(_Latent):
 
 @dataclass(frozen=True)
 class EncodedPositions(_Latent):
-    """Positions by an encoder."""
+    """Positions computed by an encoder."""
 
     points: ConfigurationKernel
-    """Kernel whose x the encoder takes."""
+    """Kernel whose x is the encoder's input."""
     encoder: Encoder
 
     def __post_init__(self) -> None:
@@ -301,7 +301,7 @@ class EncodedPositions(_Latent):
     def anchored(
         cls, kernel: LatentKernel, X: Floats, points: ConfigurationKernel, encoder: Encoder, seed: int
     ) -> Self:
-        """Make one whose anchors are among the positions X."""
+        """Construct with anchors among the positions X."""
         return cls(kernel, *_anchors(kernel, X, seed), points, encoder)
 
     def positions(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
@@ -309,7 +309,7 @@ class EncodedPositions(_Latent):
 
 
 def row_names(hyperparameters: pd.DataFrame) -> npt.NDArray[np.uint64]:
-    """(n,) a number for each configuration, by the values that it has; 1 and True differ, 1 and 1.0 don't."""
+    """(n,) a hash of each configuration's values; 1 and True differ, 1 and 1.0 do not."""
     columns = [
         [f"{name}={_text(value)}" if value == value else "" for value in hyperparameters[name]]
         for name in sorted(hyperparameters.columns)
@@ -326,7 +326,7 @@ def _text(value: object) -> str:
 
 
 def _anchors(kernel: LatentKernel, X: Floats, seed: int) -> tuple[Floats, Floats]:
-    """A among the rows of X, and the factor that makes features of it."""
+    """A among the rows of X, and its factor of the features."""
     A = spread_out(
         X, ANCHORS, np.random.default_rng(seed), lambda a, b: kernel.covariance(a, b) / kernel.alpha
     )

@@ -111,7 +111,7 @@ def test_each_pair_of_six_dimensions_is_a_panel(
 
 
 def test_a_model_without_positions_has_nothing_to_draw(warehouse: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(TooFewRuns, match="has a place in the model's latent space"):
+    with pytest.raises(TooFewRuns, match="has a position in the model's latent space"):
         draw_latent_space(factorization(None), warehouse, tmp_path / "latent.png", None)
 
 

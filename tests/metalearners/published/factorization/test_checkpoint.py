@@ -110,4 +110,4 @@ def test_a_training_that_cannot_be_saved_goes_on_with_one_warning(
         for _ in range(3):
             state.save(*training.parts, training.go(1))
     (record,) = caplog.records
-    assert "an interruption would start the training over" in record.getMessage()
+    assert "an interruption will restart the training" in record.getMessage()
