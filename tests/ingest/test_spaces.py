@@ -97,7 +97,7 @@ def test_what_a_declaration_can_not_say_is_told(tmp_path: Path, caplog: pytest.L
     assert [own.name for own in read_space(path, "").hyperparameters] == ["a", "b", "c", "d"]
     told = "the step 0.1 of a, the distribution of b, the weights of c"
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}: not kept, and searched evenly instead: {told}"
+        f"{path}: left out, and searched uniformly instead: {told}"
     ]
 
 

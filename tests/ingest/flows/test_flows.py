@@ -68,7 +68,7 @@ def test_flow_for_a_task_type_is_that_of_the_same_algorithm(
 
 
 def test_algorithm_without_a_flow_for_the_task_type_is_refused_with_those_that_have_one() -> None:
-    with pytest.raises(BadInput, match=r"Logistic regression does no regression; flows that do are ridge,"):
+    with pytest.raises(BadInput, match=r"Logistic regression does not support regression; these do: ridge,"):
         flow_for("logistic_regression", REGRESSION)
 
 
