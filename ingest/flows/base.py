@@ -184,7 +184,7 @@ class Flow(SearchedFlow):
         """The search space.
 
         Args:
-            historical: the space of OpenML's runs: with retired values, but only hyperparameters that its runs vary.
+            historical: the space of OpenML's runs: includes retired values, but only what they vary.
             seed: random seed of the space's own sampler.
         """
         if not historical:
