@@ -45,12 +45,12 @@ class TestOthers(SurrogateBasics):
         return made(request.param)
 
     @pytest.mark.parametrize("good", ["gini", "entropy"])
-    def test_what_was_tried_and_good_is_above_what_was_tried_and_bad(
+    def test_good_trials_are_predicted_above_bad_trials(
         self, surrogate: Surrogate[Any], world: World, good: str, request: pytest.FixtureRequest
     ) -> None:
         if request.node.callspec.params["new_surrogate"] in OVERSTATING:
             pytest.skip("equation 16 gives a target model no weight that understates differences most")
-        super().test_what_was_tried_and_good_is_above_what_was_tried_and_bad(surrogate, world, good)
+        super().test_good_trials_are_predicted_above_bad_trials(surrogate, world, good)
 
 
 def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
