@@ -278,7 +278,7 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
         row = int(np.argmax(outside))
         raise UnreadableInput(
             f"row {row + 1}: {name} is {values[row]:g}, but {measure} is {known.range}; correct it, or name "
-            "the column neg_... if its sign is turned"
+            "the column neg_... if its sign is flipped"
         )
     return values.clip(known.low, known.high)
 

@@ -168,7 +168,7 @@ def openml(selected: SelectionOptions, requests: RequestOptions, results: Result
     print(console.rows_written(summary.added, summary.changed))
     skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
     if summary.unlisted:
-        print(f"known runs that are no longer listed, and kept: {summary.unlisted:,}; see `ingest status`")
+        print(f"known runs no longer listed (kept): {summary.unlisted:,}; see `ingest status`")
     print(f"{counted(summary.requests, 'requests')} in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
 
@@ -262,10 +262,10 @@ def _no_longer_listed(state: "JobState") -> str:
     """A line about runs that a server no longer lists."""
     gone = state.unlisted
     if len(gone) < state.fewer:
-        return f"known runs that are no longer listed, and kept: {state.fewer:,}; --refresh finds out which"
+        return f"known runs no longer listed (kept): {state.fewer:,}; --refresh finds out which"
     shown = ", ".join(map(str, gone[:SHOWN_REASONS]))
     more = f" and {len(gone) - SHOWN_REASONS:,} more" if len(gone) > SHOWN_REASONS else ""
-    return f"no longer listed, and kept: {'runs' if len(gone) > 1 else 'run'} {shown}{more}"
+    return f"no longer listed (kept): {'runs' if len(gone) > 1 else 'run'} {shown}{more}"
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

@@ -274,9 +274,9 @@ def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | N
         return None
     n, first = _cells(column.limits, words, line_of)
     return (
-        f"{counted(n, 'cells')} of {quoted(words.name)} say a limit, such as {first}, and count as that "
-        "number: if another value is better, put it into the file, or keep them as words with --role "
-        f"{shlex.quote(f'{words.name}=categorical')}"
+        f"{counted(n, 'cells')} of {quoted(words.name)} with a limit, such as {first}, "
+        f"{'was' if n == 1 else 'were'} read as that number: to change this, edit the file, or keep them "
+        f"as words with --role {shlex.quote(f'{words.name}=categorical')}"
     )
 
 
