@@ -58,7 +58,7 @@ class Contender:
 
 
 def contenders(page: str) -> list[tuple[str, list[Contender]]]:
-    """Read the two comparisons on whole tables: heading, and a row for each contender, in the page's order."""
+    """Read the two comparisons on whole tables: a heading and its rows, in the page's order."""
     section = page.split("## On whole tables")[1].split("\n## ")[0]
     found: list[tuple[str, list[Contender]]] = []
     for line in section.splitlines():

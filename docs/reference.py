@@ -1,7 +1,8 @@
 """Generated parts of the reference.
 
-A line `{{ NAME }}` or `{{ NAME ARGUMENT }}` of a page is replaced by the result of the function with this name
-in `PARTS`. Commands are documented by Typer, and Python by mkdocstrings; the rest are tables of registries.
+A line `{{ NAME }}` or `{{ NAME ARGUMENT }}` of a page is replaced by the result of the function with this
+name in `PARTS`. Commands are documented by Typer, and Python by mkdocstrings; the rest are tables of
+registries.
 """
 
 from __future__ import annotations

@@ -155,9 +155,9 @@ def space(
 ) -> None:
     """Declare the search space of a flow with runs in the warehouse: ranges, log scales, choices, conditions.
 
-    Headstart knows the spaces of the flows that it builds. It infers other spaces from the runs unless they are
-    declared: in a JSON or TOML file, or in the output of ConfigSpace's `to_json`. Hyperparameters have the same
-    names as in the warehouse.
+    Headstart knows the spaces of the flows that it builds. It infers other spaces from the runs unless they
+    are declared: in a JSON or TOML file, or in the output of ConfigSpace's `to_json`. Hyperparameters have
+    the same names as in the warehouse.
 
     Example: ingest space svm.json --flow 8353 --warehouse runs/
     """
@@ -190,8 +190,7 @@ class DesignOptions:
         ),
     ] = None
     flows: Annotated[
-        str,
-        typer.Option(help="Comma-separated flows, or `all`; each dataset gets those that fit its target."),
+        str, typer.Option(help="Comma-separated flows, or `all`; a dataset gets those that fit its target.")
     ] = "all"
     configurations: Annotated[
         int, typer.Option(min=0, help="Number of configurations of each flow, besides its default.")
@@ -252,8 +251,8 @@ def experiments(design: DesignOptions, machines: MachineOptions) -> None:
     """Run the same configurations on every dataset.
 
     The configurations are each flow's default and a scrambled Sobol design over its space, or those of a plan
-    (see ingest/plans/starter.toml). Results are stored as they come in; the same command continues where it was
-    stopped.
+    (see ingest/plans/starter.toml). Results are stored as they come in; the same command continues where it
+    was stopped.
 
     Examples:
 
@@ -294,7 +293,7 @@ def sketches(
 ) -> None:
     """Sketch the datasets of a warehouse's runs, so that near copies of them are recognized.
 
-    Only a warehouse made by an earlier version needs this: now all commands that store own runs sketch their
+    Only a warehouse made by an earlier version needs this: commands that store own runs now sketch their
     datasets. Models stay as they are.
 
     Example: ingest sketches --plan ingest/plans/starter.toml --warehouse DIR
@@ -378,8 +377,8 @@ def metafeatures(
 ) -> None:
     """Print a dataset's meta-features with OpenML's names and definitions.
 
-    Those that don't exist for the dataset are shown as missing, with the reason. Sizes, classes and moments are
-    exact; on a large dataset the other groups use a stratified sample, and say so.
+    Those that don't exist for the dataset are shown as missing, with the reason. Sizes, classes and moments
+    are exact; on a large dataset the other groups use a stratified sample, and say so.
 
     Examples:
 

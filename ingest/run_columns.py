@@ -1,9 +1,9 @@
 """Columns of a run file: bookkeeping, measures and hyperparameters.
 
-The frames of OpenML's clients are such tables, too: Python's has a row for each run and measure (`function`,
-`value`), R's has dots in its names (`task.id`). So are the tables of ASlib, the library of scenarios of
-algorithm selection: `repetition`, `openml_task_id` or `instance_id`, and `runstatus`, which is `ok` or why a
-run has no value.
+Also reads frames from OpenML's clients: Python's have a row for each run and measure (`function`, `value`),
+R's have dots in their names (`task.id`). And tables of ASlib, the library of algorithm selection scenarios:
+`repetition`, `openml_task_id` or `instance_id`, and `runstatus`, which is `ok` or the reason why a run has no
+value.
 """
 
 import ast
@@ -26,7 +26,7 @@ from warehouse.vocabulary.measures import MEASURES, known_name
 
 logger = logging.getLogger(__name__)
 
-# Columns of OpenML's lists of evaluations that tell which run it was, not how it was set up.
+# Columns of OpenML's lists of evaluations that identify a run rather than its setup.
 BOOKKEEPING = frozenset({
     "", "unnamed: 0", "array_data", "data_id", "data_name", "data_version", "evaluation_engine_id", "flow_id",
     "flow_name", "flow_source", "flow_version", "function", "learner_name", "run_id", "setup_id", "task_type",
@@ -34,7 +34,7 @@ BOOKKEEPING = frozenset({
 })  # fmt: skip
 
 OF_DATASET = "openml-data:"
-"""Prefix of the key of a task of which only the number of its dataset is known."""
+"""Key prefix of a task of which only the dataset's id is known."""
 
 _ASLIB = {"openml_task_id": "task_id", "instance_id": "task_id", "openml_data_id": "data_id"}
 
@@ -43,11 +43,11 @@ _OUTCOME = re.compile(
     r"|score|rmse|mse|mae|mape|smape|r2|rsq|kappa|mcc|brier|nll|likelihood|metric|performance|fitness|regret"
     r"|time|timetrain|timepredict|secs?|seconds|ms|millis|duration|runtime|elapsed"
 )
-"""Words in names of outcomes of a run."""
+"""Words in names of run outcomes."""
 _SETTING = re.compile(
     r"limit|max|min|budget|weight|threshold|tol|tolerance|rate|func|early|patience|iter|window"
 )
-"""Words that make a setting of the name: `max_time`, `loss_weight`."""
+"""Words that mark the name as a setting: `max_time`, `loss_weight`."""
 
 
 _OF_SETTING = re.compile(r"params?[._](?=.)|config/")
@@ -55,12 +55,12 @@ _MARK = re.compile(rf"^(?:{_OF_SETTING.pattern}|metrics\.|tags\.|user_attrs_)")
 
 
 def unified(table: TypedTable) -> TypedTable:
-    """The table with one row for each run, and bookkeeping columns by their names in `BOOKKEEPING`.
+    """Give a table one row per run, and bookkeeping columns their names in `BOOKKEEPING`.
 
-    Of ASlib's tables, rows whose run has no value are left out, which is logged.
+    ASlib's rows without a value are left out, which is logged.
 
     Raises:
-        BadInput: rows of measures that name no run, or a cell of `parameters` that is no Python dictionary.
+        BadInput: rows of measures lack a run, or a cell of `parameters` is not a Python dictionary.
     """
     if "repetition" in table.columns and not _ASLIB.keys().isdisjoint(table.columns):
         table = _from_aslib(table)
@@ -77,10 +77,10 @@ def unified(table: TypedTable) -> TypedTable:
 
 
 def without_marks(table: TypedTable) -> TypedTable:
-    """A table of MLflow, Optuna, Ray Tune or scikit-learn with plain names; any other table as it is.
+    """Remove the marks of MLflow, Optuna, Ray Tune or scikit-learn from names; return others unchanged.
 
-    These tools mark hyperparameters (`params.C`, `param_C`, `config/C`), so that of all other columns only
-    measures and tasks are kept; the rest is logged. A comment that lists hyperparameters has the last word.
+    These tools mark hyperparameters (`params.C`, `param_C`, `config/C`); of the other columns only measures
+    and tasks are kept, and the rest is logged. A comment that lists hyperparameters takes precedence.
     """
     settings = {_MARK.sub("", name) for name in table.columns if _OF_SETTING.match(name)}
     if not settings or names_in_comment(table, "col_parameters"):
@@ -90,7 +90,7 @@ def without_marks(table: TypedTable) -> TypedTable:
     known = {*settings, "task_id"} | BOOKKEEPING
     left_out = [name for name in columns if name not in known and _measure_of(name) is None]
     if left_out:
-        logger.warning("no hyperparameters, and left out: %s", ", ".join(left_out))
+        logger.warning("left out, since not hyperparameters: %s", ", ".join(left_out))
     return replace(table, columns={name: own for name, own in columns.items() if name not in left_out})
 
 
@@ -112,10 +112,10 @@ def n_rows(table: TypedTable) -> int:
 
 
 def task_keys(table: TypedTable) -> np.ndarray:
-    """Key of each row's task in the warehouse, (rows,), of `task_id`, or else of the dataset in `data_id`.
+    """(rows,) warehouse key of each row's task, from `task_id`, or else from the dataset in `data_id`.
 
     Raises:
-        BadInput: there is neither column, or a cell is no id of OpenML.
+        BadInput: neither column exists, or a cell is not an OpenML id.
     """
     name, prefix = ("task_id", "openml:") if "task_id" in table.columns else ("data_id", OF_DATASET)
     column = table.columns.get(name)
@@ -136,10 +136,10 @@ def task_keys(table: TypedTable) -> np.ndarray:
 
 
 def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
-    """The rows of a flow of OpenML, where the column `flow_id` tells; how many are left out is logged.
+    """Keep the rows of an OpenML flow if there is a column `flow_id`; the number of others is logged.
 
     Raises:
-        BadInput: there is none.
+        BadInput: no row is left.
     """
     column = table.columns.get("flow_id")
     if column is None or not flow.startswith("openml:"):
@@ -156,7 +156,7 @@ def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
 
 
 def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]:
-    """A column for each measure that `function` names, in place of a row for each."""
+    """Replace the rows per measure, named in `function`, by a column per measure."""
     value, function, run = (columns.get(name) for name in ("value", "function", "run_id"))
     assert value is not None and function is not None
     n = len(function.codes)
@@ -164,7 +164,7 @@ def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]
     if run is None and len(function.values) > 1:
         raise UnreadableInput("rows have different measures in the column function, and there is no run_id")
     _, first, row_of = np.unique(runs, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # runs as they come in the file
+    order = np.argsort(first)  # runs in the order of the file
     place = np.argsort(order)[row_of]
     found = {
         name: column.take(first[order])
@@ -180,7 +180,7 @@ def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]
 
 
 def _parameters_of_client(column: TypedColumn) -> dict[str, TypedColumn]:
-    """A column for each name in the dictionaries that OpenML's client has of each setup's values."""
+    """A column for each key of the dictionaries in which OpenML's client stores setups."""
     settings: list[Mapping[str, str]] = []
     for code, text in enumerate(column.values):
         try:
@@ -203,7 +203,7 @@ def measure_names(table: TypedTable) -> dict[str, str]:
     """Column of each measure -> the measure's name.
 
     Raises:
-        BadInput: there is none, two columns are one measure, or a column may be a measure that is unknown.
+        BadInput: no column is a measure, two are the same, or one may be an unknown measure.
     """
     listed = names_in_comment(table, "col_measures")
     parameters = names_in_comment(table, "col_parameters")
@@ -226,14 +226,14 @@ def measure_names(table: TypedTable) -> dict[str, str]:
 
 
 def _measure_of(name: str) -> str | None:
-    """The measure that a column is called after; by another name only if that says the unit."""
+    """The measure that a column is named after; an alias must state the unit of a time."""
     measure = known_name(name)
     says_unit = measure is None or not measure.endswith(("_millis", "_per_1000_rows"))
     return measure if says_unit or name in MEASURES else None
 
 
 def _ask_about(table: TypedTable, names: Collection[str]) -> None:
-    """Refuse numbers whose name may be that of an outcome: as hyperparameters they would spoil all runs."""
+    """Refuse numbers that may be an unknown measure: as hyperparameters they would spoil all runs."""
     others = [name for name in table.columns if name not in names and name.lower() not in BOOKKEEPING]
     unclear = [
         name
@@ -243,8 +243,8 @@ def _ask_about(table: TypedTable, names: Collection[str]) -> None:
     if unclear:
         known = f" ({MEASURES[measure].name}?)" if (measure := known_name(unclear[0])) else ""
         raise UnreadableInput(
-            f"what is {names_listed(unclear)}{known}? A measure needs a name that is known, and "
-            "hyperparameters called so have to be listed with all others in the first line: "
+            f"what is {names_listed(unclear)}{known}? Give a measure a known name, or list all "
+            "hyperparameters, these included, in the first line: "
             '# {"col_parameters": [...], "col_measures": [...]}'
         )
 
@@ -263,7 +263,7 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
     """Values of a measure, (rows,), NaN in empty cells; percent become shares, which is logged.
 
     Raises:
-        BadInput: a cell is no number, or a number that the measure can't have.
+        BadInput: a cell is not a number, or outside the range of the measure.
     """
     values = numbers(name, column) * (-1 if "neg" in re.split("[^a-z]+", name.lower()) else 1)
     known = MEASURES.get(measure)
@@ -278,7 +278,7 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
         row = int(np.argmax(outside))
         raise UnreadableInput(
             f"row {row + 1}: {name} is {values[row]:g}, but {measure} is {known.range}; correct it, or name "
-            "the column neg_... if its sign is turned"
+            "the column neg_... if its sign is flipped"
         )
     return values.clip(known.low, known.high)
 
@@ -303,20 +303,20 @@ def numbers(name: str, column: TypedColumn) -> np.ndarray:
 def parameter_columns(
     table: TypedTable, measures: Iterable[str], *, of_others: bool
 ) -> dict[str, TypedColumn]:
-    """Columns of hyperparameters by plain name; where two names become one, both stay as they are.
+    """Columns of hyperparameters by plain name; if two plain names are equal, both keep their full names.
 
     Seeds, resources and parts of a pipeline are left out unless the file's comment lists them.
 
     Args:
-        of_others: whether the flows are neither Headstart's nor OpenML's. Their names stay as they are, but
-            for the component that OpenML's clients put in front.
+        of_others: whether the flows are neither Headstart's nor OpenML's. Their names only lose the component
+            that OpenML's clients put in front.
     """
     others = {"task_id", *measures}
     listed = names_in_comment(table, "col_parameters")
     rest = [name for name in table.columns if name not in others and name.lower() not in BOOKKEEPING]
     left_out = [] if listed else [name for name in rest if not _is_setting(name, table.columns[name])]
     if left_out:
-        logger.warning("no hyperparameters, and left out: %s", ", ".join(left_out))
+        logger.warning("left out, since not hyperparameters: %s", ", ".join(left_out))
     raw_names = listed or [name for name in rest if name not in left_out]
     unfit = [name for name in raw_names if of_others and (not name or ":" in name)]
     if unfit:
@@ -338,7 +338,7 @@ def _is_setting(name: str, column: TypedColumn) -> bool:
 
 
 def names_in_comment(table: TypedTable, entry: str) -> list[str]:
-    """The columns that the JSON in the file's first comment lists under `entry`; none without an entry."""
+    """Columns that the JSON in the file's first comment lists under `entry`; empty without an entry."""
     names = table.metadata.get(entry) or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UnreadableInput(f"{entry} in the file's comment is not a list of names")
@@ -351,7 +351,7 @@ def names_in_comment(table: TypedTable, entry: str) -> list[str]:
 
 
 def first_row(column: TypedColumn, code: int) -> int:
-    """Number of the first row with this code, counted from 1 as people do."""
+    """Number of the first row with this code, counted from 1."""
     return int(np.argmax(column.codes == code)) + 1
 
 

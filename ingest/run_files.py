@@ -93,13 +93,13 @@ def read_run_file(
 
     A flow is given as "6969", "openml:6969", "random_forest", or any other name. Columns are `task_id`,
     measures (`warehouse.vocabulary.measures`) and hyperparameters; a JSON object in the first comment may
-    list them as `col_measures` and `col_parameters`. A measure may have an alias, such as `rmse`; `neg_` marks a
-    flipped sign. Numbers whose name sounds like an unknown measure are refused unless the comment lists them.
-    Rows without a value of any measure are left out; an empty cell of a hyperparameter means that the run does
-    not set it. Frames of evaluations and setups from OpenML's clients, ASlib's tables of runs, and tables of
-    search tools are read, too (`ingest.run_columns`). Without tasks, a table may name OpenML datasets in
-    `data_id`. The column `task_type` has OpenML's names or numbers of task types; without it, a table that has
-    only measures of regression is of regression tasks.
+    list them as `col_measures` and `col_parameters`. A measure may have an alias, such as `rmse`; `neg_`
+    marks a flipped sign. Numbers whose name sounds like an unknown measure are refused unless the comment
+    lists them. Rows without a value of any measure are left out; an empty cell of a hyperparameter means that
+    the run does not set it. Frames of evaluations and setups from OpenML's clients, ASlib's tables of runs,
+    and tables of search tools are read, too (`ingest.run_columns`). Without tasks, a table may name OpenML
+    datasets in `data_id`. The column `task_type` has OpenML's names or numbers of task types; without it, a
+    table that has only measures of regression is of regression tasks.
 
     Args:
         flow: the flow of all rows; None if `flow_column` names it.

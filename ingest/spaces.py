@@ -116,8 +116,8 @@ def scale_rows(scales: Mapping[str, Mapping[str, Scale]]) -> pd.DataFrame:
 def read_space(path: str | Path, key: str) -> SearchedFlow:
     """Read a flow with the space that a file declares.
 
-    The file is TOML (by its name) or JSON in the format of `warehouse.vocabulary.declaration`, or the output of
-    ConfigSpace's `to_json`.
+    The file is TOML (by its name) or JSON in the format of `warehouse.vocabulary.declaration`, or the output
+    of ConfigSpace's `to_json`.
 
     Args:
         key: of the flow in the warehouse.

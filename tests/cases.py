@@ -1,4 +1,4 @@
-"""One promise over a table of cases is one test, which names every case that breaks it."""
+"""Run a quick test over a table of cases, and name every case that fails."""
 
 import functools
 import inspect
@@ -9,13 +9,13 @@ import pytest
 
 
 def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Callable[..., None]], Any]:
-    """Call a test with every case in turn, and fail in the end with those that broke it.
+    """Run a test on every case in turn, and fail at the end with the cases that failed.
 
-    For quick cases that share nothing which the test changes; others are `pytest.mark.parametrize`'s.
+    It is for quick cases that share nothing that the test changes; for others use `pytest.mark.parametrize`.
 
     Args:
-        names: of the arguments, separated by commas or as a sequence.
-        cases: values of the arguments; of a single argument, its values themselves.
+        names: of the arguments, comma-separated or as a sequence.
+        cases: tuples of arguments; plain values for a single argument.
     """
     arguments = names.replace(" ", "").split(",") if isinstance(names, str) else [*names]
     rows = [dict(zip(arguments, case if len(arguments) > 1 else (case,), strict=True)) for case in cases]

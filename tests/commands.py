@@ -1,4 +1,4 @@
-"""Commands, called in the process of a test, and the signals that end them."""
+"""Call commands in the process of a test, and end them by signals."""
 
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -23,19 +23,19 @@ def peak() -> int:
     own = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
     return int(own["VmHWM"].split()[0]) >> 10
 """
-"""Source of a function that tells the most MiB that its program had; `ru_maxrss` begins with its parent's."""
+"""Source of a function for its program's peak memory in MiB; `ru_maxrss` would include the parent's."""
 
 AT_A_TERMINAL: Mapping[int, Any] = MappingProxyType(
     {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
 )
-"""Signal -> its handler in a process that was started at a terminal."""
+"""Signal -> its handler in a process started at a terminal."""
 
 
 @contextmanager
 def handled(handlers: Mapping[int, Any] = AT_A_TERMINAL) -> Iterator[None]:
-    """Handle signals so within the block, here and in the processes that begin there.
+    """Handle signals like this within the block, in this process and in those started there.
 
-    These inherit what is ignored: under nohup, or in a shell's background, that is some of the signals.
+    Processes inherit ignored signals: under nohup, or in a shell's background, some are ignored.
     """
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:

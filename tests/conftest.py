@@ -1,4 +1,4 @@
-"""Fixtures that several test modules share."""
+"""Fixtures shared by several test modules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Tests draw the same examples each time; those of `--hypothesis-profile search` are new, and more.
+# Tests draw the same examples each time; `--hypothesis-profile search` draws more and new ones.
 settings.register_profile("search", derandomize=False, database=None, print_blob=True)
 settings.register_profile("same", settings.get_profile("search"), derandomize=True, max_examples=40)
 settings.load_profile("same")
@@ -38,7 +38,7 @@ settings.load_profile("same")
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
 PATIENCE = 300_000
-"""Milliseconds that Chromium, or a Dask worker, may take."""
+"""Timeout of Chromium or a Dask worker, in milliseconds."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Spare the garbage collector what the collection makes: modules and tests, which stay until the end."""
+    """Keep the collected modules and tests, which stay until the end, from the garbage collector."""
     gc.disable()
     try:
         return (yield)
@@ -66,7 +66,7 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Calls the function of a command with arguments, as a shell would call the command."""
+    """Call a command's function with arguments, like a shell."""
 
     def call(main: Callable[[], None], *arguments: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["command", *map(str, arguments)])
@@ -87,7 +87,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
 
 @pytest.fixture
 def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
-    """An empty warehouse of its own for every test."""
+    """An empty warehouse for each test."""
     return templates.copy(tmp_path / "warehouse")
 
 
@@ -96,7 +96,7 @@ _KNOWN: dict[object, Any] = {}
 
 @pytest.fixture(scope="module")
 def asked_once() -> Iterator[None]:
-    """Meta-features, answers of a warehouse and stored models are found out once for all recommendations."""
+    """Share meta-features, answers of a warehouse and stored models between all recommendations."""
     from ingest.metafeatures import compute_metafeatures
     from metalearners.stored_model import load_model
     from warehouse.questions import sampling
@@ -155,7 +155,7 @@ def s3_server() -> Iterator[str]:
 
 @pytest.fixture
 def on_machine(s3_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Go on as another machine would: with its own cache, and the same access to the server."""
+    """Switch to another machine: with its own cache, and the same access to the server."""
     access = {
         "AWS_ACCESS_KEY_ID": S3_KEY,
         "AWS_SECRET_ACCESS_KEY": S3_SECRET,
@@ -175,14 +175,14 @@ def on_machine(s3_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def s3_url(on_machine: Callable[[str], None], request: pytest.FixtureRequest) -> str:
-    """URL of a place that is empty, as the first machine sees it."""
+    """URL of an empty location, as the first machine sees it."""
     on_machine("first machine")
     return f"s3://runs/{request.node.name.partition('[')[0]}"
 
 
 @pytest.fixture(scope="module")
 def dask_client() -> Iterator[Client]:
-    """Two Dask workers, which may start processes of their own, as trials do."""
+    """Two Dask workers, which may start their own processes, as trials do."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -198,7 +198,7 @@ def dask_client() -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def new_page() -> Iterator[Callable[..., Page]]:
-    """Opens a page of Chromium, where it is installed; on a busy machine it may take minutes."""
+    """Open a page of Chromium, if it is installed; on a busy machine this may take minutes."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium is installed here")

@@ -1,4 +1,4 @@
-"""What tests of work on Dask share."""
+"""Shared parts of tests with Dask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Progress(Protocol):
 
 
 class KillABusyWorker:
-    """A `report` that kills one worker of a cluster, at work, once so much is done."""
+    """A `report` that kills one busy worker of a cluster once enough is done."""
 
     def __init__(self, client: Client, after: int) -> None:
         self.killed: str | None = None
@@ -25,7 +25,7 @@ class KillABusyWorker:
         self._process_of = client.run(os.getpid)
 
     def __call__(self, progress: _Progress) -> None:
-        """Look at the progress, and kill."""
+        """Check the progress, and kill."""
         busy = [worker for worker, tasks in self._client.processing().items() if tasks]
         if progress.done >= self._after and busy and self.killed is None:
             self.killed = busy[0]

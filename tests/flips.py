@@ -1,4 +1,4 @@
-"""Files in which one bit is another."""
+"""Flip a bit of a file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 @contextmanager
 def flipped_bit(data: st.DataObject, files: Sequence[Path]) -> Iterator[Path]:
-    """Flip any bit of one of the files for the time of the block; yields its path."""
+    """Flip any bit of one of the files during the block; yields its path."""
     path = data.draw(st.sampled_from(files))
     content = path.read_bytes()
     bit = data.draw(st.integers(0, 8 * len(content) - 1))

@@ -1,4 +1,4 @@
-"""What is read from outside, as functions of bytes that raise nothing but our errors, with first inputs."""
+"""Readers of external data, as functions of bytes that only raise Headstart's errors, with first inputs."""
 
 import io
 import json
@@ -35,12 +35,12 @@ from warehouse.store import STARTER
 from warehouse.support.errors import HeadstartError
 
 ALLOWED = (HeadstartError, UnreadableError)
-"""What may be raised; the second becomes the first where an answer stays unreadable."""
+"""The allowed errors; the second becomes the first if an answer stays unreadable."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A reader, and inputs that it takes."""
+    """A reader, and inputs that it accepts."""
 
     read: Callable[[bytes], object]
     inputs: Callable[[], Sequence[bytes]]
@@ -49,7 +49,7 @@ class Target:
 
 
 def _in_file(read: Callable[[Path], object], suffix: str = "") -> Callable[[bytes], object]:
-    """A reader of files as one of bytes."""
+    """Turn a reader of files into one of bytes."""
 
     def of_bytes(content: bytes) -> object:
         with tempfile.NamedTemporaryFile(suffix=suffix) as file:
@@ -115,7 +115,7 @@ _ENCODINGS = (
 
 
 def _csv_with_options() -> list[bytes]:
-    """Texts behind six bytes that say the options."""
+    """Texts after six bytes that encode the options."""
     return [bytes([1, ord(","), 0, 0, 0, 0]) + text for text in _csv()]
 
 
@@ -207,13 +207,13 @@ def _models() -> list[bytes]:
 
 
 def _read_model(content: bytes) -> None:
-    """Read a model with this JSON, whose checksum is mended: else nothing but that would be tried."""
+    """Read a model with this JSON and a repaired checksum: otherwise only the checksum would be tested."""
     try:
         facts: Any = json.loads(content)
         facts["checksum"]["model.json"] = _content_sum(facts)
         content = json.dumps(facts).encode()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass  # then it is read as it is
+        pass  # then it is read unchanged
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "model.json").write_bytes(content)
         shutil.copy(_MODEL / "arrays.npz", folder)
@@ -264,7 +264,7 @@ def _answers() -> list[bytes]:
 
 
 def _read_answer(content: bytes) -> None:
-    """What every document is read with; only one of them takes it, as a rule."""
+    """All readers of documents; usually only one accepts the answer."""
     read_error(content)
     for read in (_read_evaluations, _read_setups, read_tasks, read_qualities, read_suite, _read_flow):
         try:

@@ -25,9 +25,9 @@ FUNCTIONS: tuple[Cost, ...] = (
     lambda x, k: x**2 / 4000 - np.cos(x / 3) + 1 + k - 1,
     lambda x, k: (1 - x) / 10 * (np.sin(x + 4) + 0.1) + k - 1,
 )
-"""The cases of equation 21 for x of 0 and more, each with any k: section 6.2 varies each of them by k."""
+"""The cases of equation 21 for x of at least 0, each with any k: section 6.2 varies each of them by k."""
 
 
 def unlike(x: np.ndarray, k: int) -> np.ndarray:
-    """Equation 21, for x of 0 and more."""
+    """Equation 21, for x of at least 0."""
     return FUNCTIONS[k](x, k)

@@ -18,7 +18,7 @@ def runs_of_flow(runs: pd.DataFrame, parameters: pd.DataFrame, algorithm: str = 
     """Runs of one flow by their accuracy.
 
     Args:
-        runs: dataset, setup and value; each dataset is a family of its own.
+        runs: dataset, setup and value; each dataset is its own family.
         parameters: values of hyperparameters by setup.
     """
     own = {"task": runs["dataset"], "family": runs["dataset"], "run": runs.index.astype(str)}

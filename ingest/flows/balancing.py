@@ -25,8 +25,8 @@ class Balanced(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     Args:
         classifier: unfitted.
-        strategy: `weights` (each class has the same total weight), `oversampling` (rows of smaller classes are
-            repeated, drawn with replacement) or `undersampling` (rows of larger classes are left out).
+        strategy: `weights` (each class has the same total weight), `oversampling` (rows of smaller classes
+            are repeated, drawn with replacement) or `undersampling` (rows of larger classes are left out).
         seed: random seed of the draws.
     """
 

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from ingest.reading.column_types.roles import Role
 
 Values = Mapping[str, Any]
-"""Hyperparameter -> value, a `Value` each."""
+"""Hyperparameter -> `Value`."""
 
 IMPUTATION = Choice("imputation", ("mean", "median", "most_frequent"), default="median")
 SCALING = Choice("scaling", ("standard", "quantile"), default="standard")
 CLASS_WEIGHT = Choice("class_weight", ("none", "balanced"), default="none")
 TARGET_TRANSFORMATION = Choice("target_transformation", ("none", "log1p", "quantile_normal"), default="none")
 LOSS = Choice("loss", ("squared", "absolute"), default="squared")
-"""Loss of a regressor; early stopping watches the same one."""
+"""Loss of a regressor, also used for early stopping."""
 NAMED_NUMBERS: Mapping[str, tuple[str, ...]] = {"max_features": ("sqrt", "log2")}
-"""Hyperparameter -> words that scikit-learn takes in place of a number, and our ranges do not have."""
+"""Hyperparameter -> words that scikit-learn accepts in place of a number, and that no range here has."""
 
 LAST_STEP: Mapping[TaskType, str] = {CLASSIFICATION: "classifier", REGRESSION: "regressor"}
 """Task type -> name of the estimator in a pipeline."""
@@ -47,7 +47,7 @@ class Make:
     """Hyperparameters, complete, without those of the preprocessing."""
     seed: int
     n_categorical: int
-    """How many of the first columns of its matrix are category codes; 0 where they are indicators."""
+    """How many leading columns of the matrix are category codes; 0 if categories become indicators."""
 
     @property
     def class_weight(self) -> str | None:
@@ -62,13 +62,13 @@ def from_sklearn(
     within: Callable[[BaseEstimator], BaseEstimator] = lambda made: made,
     **settings: Any,
 ) -> Callable[[Make], BaseEstimator]:
-    """A function that makes an estimator of scikit-learn, whose parameters are a flow's hyperparameters.
+    """Return a function that makes a scikit-learn estimator, with hyperparameters as its parameters.
 
     Args:
         path: of the class below `sklearn`, such as `svm.SVC`.
         seeded: whether it takes a random state.
-        within: makes the estimator around it.
-        settings: parameters that are the same for all configurations.
+        within: wraps the estimator.
+        settings: parameters that all configurations share.
     """
     module, _, name = path.rpartition(".")
 
@@ -84,7 +84,7 @@ def from_sklearn(
 
 @dataclass(frozen=True, repr=False)
 class Flow(SearchedFlow):
-    """One algorithm with its preprocessing, as it runs today and as OpenML's old runs know it.
+    """One algorithm with its preprocessing: how it is built today, and how OpenML's old runs describe it.
 
     `space`, `estimator` and `pipeline` import ConfigSpace, scikit-learn and pandas when they are called, so
     that naming a flow and its values costs nothing.
@@ -93,31 +93,31 @@ class Flow(SearchedFlow):
     estimator: Callable[[Make], BaseEstimator]
     """Makes the unfitted classifier or regressor."""
     task_type: TaskType = CLASSIFICATION
-    """Task type of the datasets that it is fitted on."""
+    """Task type of its datasets."""
     openml: tuple[int, ...] = ()
     """Ids of OpenML flows of this algorithm."""
     encoding: Encoding = "indicators"
     """Encoding of categories for the estimator."""
     requires: str | None = None
-    """The package that it needs and not every installation has; the extra that installs it has its name."""
+    """An optional package that it needs, also the name of the extra that installs it."""
     beyond_openml: tuple[str, ...] = ()
     """Hyperparameters that runs of these OpenML flows leave at their default."""
     rows_needed: Callable[[Values], int] = lambda _: 2
-    """Fewest training rows of a configuration."""
+    """Minimum number of training rows for a configuration."""
     most_rows: int | None = None
-    """Rows of a dataset beyond which the flow is too slow to be recommended unless it is named."""
+    """With more rows, the flow is so slow that it is only recommended by name."""
     fixed: Values = field(default_factory=dict)
-    """Parameters that OpenML's runs list and that are never tuned: the one value that builds."""
+    """Parameters that OpenML's runs list but never tune -> the only value that can be built."""
     retired: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
-    """Values that old runs have and that no longer build: parameter -> value -> reason."""
+    """Values of old runs that can no longer be built: parameter -> value -> reason."""
     renamed: Mapping[str, Mapping[Any, Value]] = field(default_factory=dict)
-    """Values of old versions that mean the same under another name today."""
+    """Values of old versions under a former name: parameter -> old value -> today's."""
     further: tuple[Number | Choice, ...] = ()
-    """Hyperparameters that configurations may have and `space` does not: `ingest.flows.pipelines`. One that
-    has the name of a hyperparameter is the same with more values."""
+    """Optional hyperparameters outside `space`, see `ingest.flows.pipelines`. One with the name of a
+    hyperparameter of `space` adds values to it."""
 
     def __reduce__(self) -> Any:
-        """Pickle a flow of the registry by its name: some are made of functions that can't be pickled."""
+        """Pickle a registered flow by its name: some contain functions that can't be pickled."""
         from ingest.flows import FLOWS, get_flow
 
         return (get_flow, (self.name,)) if FLOWS.get(self.name) is self else super().__reduce_ex__(4)
@@ -125,10 +125,10 @@ class Flow(SearchedFlow):
     def regressor(
         self, *hyperparameters: Number | Choice, estimator: Callable[[Make], BaseEstimator] | None = None
     ) -> Flow:
-        """The flow of the same algorithm for numbers, with hyperparameters of its own.
+        """The flow for regression with the same algorithm and its own hyperparameters.
 
         Args:
-            estimator: makes the unfitted regressor; None = what makes the classifier makes it, too.
+            estimator: makes the unfitted regressor; None = the classifier's function makes it, too.
         """
         return Flow(
             name=f"{self.name}_regressor",
@@ -155,7 +155,7 @@ class Flow(SearchedFlow):
 
     @cached_property
     def known(self) -> tuple[Number | Choice, ...]:
-        """All hyperparameters that configurations may have, parents before their children."""
+        """All hyperparameters that configurations may have, parents before children."""
         further = {parameter.name: parameter for parameter in self.further}
         own = [further.pop(parameter.name, parameter) for parameter in self.hyperparameters]
         return (*own, *further.values())
@@ -167,16 +167,16 @@ class Flow(SearchedFlow):
 
     @property
     def installed(self) -> bool:
-        """Whether the package that it needs is there; nothing is imported to find out."""
+        """Whether the required package is installed; checked without importing it."""
         return self.requires is None or find_spec(self.requires) is not None
 
     @property
     def installation(self) -> str:
-        """The command that installs the package that it needs."""
+        """The command that installs the required package."""
         return install_command(str(self.requires))
 
     def refuse_if_not_installed(self) -> None:
-        """Raise `BadInput` where the package that it needs is missing."""
+        """Raise `BadInput` if the required package is missing."""
         if not self.installed:
             raise MissingPackage(f"{self.title} needs the package {self.requires}: {self.installation}")
 
@@ -184,8 +184,8 @@ class Flow(SearchedFlow):
         """The search space.
 
         Args:
-            historical: the space of OpenML's runs: with the retired values, without what they never vary.
-            seed: of the space's own sampler.
+            historical: the space of OpenML's runs: includes retired values, but only what they vary.
+            seed: random seed of the space's own sampler.
         """
         if not historical:
             return super().space(seed=seed)
@@ -199,13 +199,13 @@ class Flow(SearchedFlow):
         return configuration_space(self.name, with_retired, self.forbidden, seed=seed)
 
     def current(self, values: Values) -> dict[str, Value]:
-        """`values` of any version in today's terms, complete with the defaults of those left out.
+        """Translate `values` of any version to today's hyperparameters, filling in defaults.
 
-        Hyperparameters whose conditions do not hold are taken off, and so are optional ones that have their
-        default.
+        Inactive hyperparameters are removed, and so are optional ones at their default.
 
-        Raises:
-            BadInput: an unknown hyperparameter, a value out of its range or that no longer exists, or a
+
+        BadInput: an unknown hyperparameter, a value that is out of range or no longer exists, or a forbidden
+            combination; the message says which.
                 forbidden combination; the message says which.
         """
         known = {own.name: own for own in self.known}
@@ -217,7 +217,7 @@ class Flow(SearchedFlow):
         )
 
     def _complete(self, values: Values) -> dict[str, Value]:
-        """`current`, with the optional hyperparameters that have their default."""
+        """Like `current`, but keep optional hyperparameters at their default."""
         translated = {parameter.name: parameter.default for parameter in self.known}
         for parameter, value in values.items():
             if parameter in self.fixed:
@@ -248,8 +248,8 @@ class Flow(SearchedFlow):
             seed: random state of the estimator.
 
         Raises:
-            BadInput: an unknown hyperparameter, a value that no longer exists, no usable column, or a package
-                that is missing.
+            BadInput: an unknown hyperparameter, a value that no longer exists, no usable column, or a missing
+                package.
         """
         from sklearn.pipeline import Pipeline
 
@@ -290,7 +290,7 @@ class Flow(SearchedFlow):
 
 
 def native_values(configuration: Mapping[str, Any]) -> dict[str, Value]:
-    """Plain Python values of a ConfigSpace configuration, whose own are numpy scalars."""
+    """Plain Python values of a ConfigSpace configuration, which holds numpy scalars."""
     return {
         name: getattr(value, "item", lambda value=value: value)() for name, value in configuration.items()
     }

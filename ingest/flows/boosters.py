@@ -147,9 +147,9 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
 class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
     """A booster for regression.
 
-    Under squared loss, the absolute penalty of leaves (`reg_alpha`) is in standard deviations of the target, so
-    that it does not depend on the target's unit, as it does in the libraries. A target that is constant in single
-    precision is predicted by its mean, since CatBoost refuses it.
+    Under squared loss, the absolute penalty of leaves (`reg_alpha`) is in standard deviations of the target,
+    so that it does not depend on the target's unit, as it does in the libraries. A target that is constant in
+    single precision is predicted by its mean, since CatBoost refuses it.
 
     Args:
         loss: `squared` or `absolute`.

@@ -31,8 +31,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     Args:
         kernel: a name in `SMOOTHNESS`.
-        length_scales: `shared` by all columns, or `separate` (automatic relevance determination; shared if there
-            are more than `MOST_SEPARATE` columns).
+        length_scales: `shared` by all columns, or `separate` (automatic relevance determination; shared if
+            there are more than `MOST_SEPARATE` columns).
         seed: random seed of the sample.
     """
 

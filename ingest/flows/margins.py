@@ -3,8 +3,8 @@
 Ranges of the support vector machine: van Hoof's thesis (OpenML flows 8317 and 7707). Those of the linear
 models and the network are wide enough for auto-sklearn 2's (Feurer et al. 2022) configurations.
 
-Outside the range of the training rows, the splines of the additive model are constant, so that its predictions
-can't explode; the two linear regressors extrapolate linearly.
+Outside the range of the training rows, the splines of the additive model are constant, so that its
+predictions can't explode; the two linear regressors extrapolate linearly.
 
 Sources: elastic net by Zou and Hastie (2005), splines with a ridge penalty by Eilers and Marx (1996),
 Gaussian processes by Rasmussen and Williams (2006).

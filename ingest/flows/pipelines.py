@@ -1,9 +1,9 @@
 """Optional preprocessing hyperparameters of flows.
 
-They follow Feurer et al. (2015, auto-sklearn), as searched by MOSAIC (Rakotoarison, Schoenauer and Sebag 2019,
-section 4.2): imputation, encoding of categories, rescaling, balancing of classes, and one preprocessor of the
-features, each with hyperparameters of its own. Ranges are auto-sklearn's; a comment says where they are
-narrower, so that a trial takes seconds.
+They follow Feurer et al. (2015, auto-sklearn), as searched by MOSAIC (Rakotoarison, Schoenauer and Sebag
+2019, section 4.2): imputation, encoding of categories, rescaling, balancing of classes, and one preprocessor
+of the features, each with hyperparameters of its own. Ranges are auto-sklearn's; a comment says where they
+are narrower, so that a trial takes seconds.
 
 A configuration with none of them has the flow's own pipeline. Regressors do not have them yet.
 """
@@ -132,7 +132,7 @@ PREPROCESSOR_SUMMARIES = {
 _LEARNED_FEATURES = ("nystroem", "kitchen_sinks")
 """Kernel approximations; auto-sklearn combines them only with linear models."""
 _EXPANSIONS = (*_LEARNED_FEATURES, "polynomial")
-"""The same, and products of columns: kernels and networks model these anyway, and in distances they dominate."""
+"""The same, and products of columns: kernels and networks model these anyway, and distances drown in them."""
 UNFIT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
@@ -163,8 +163,8 @@ def further_decisions(flow: Flow) -> tuple[Number | Choice, ...]:
     """The preprocessing hyperparameters that `flow` allows; values that it already has come first."""
     own = {parameter.name: parameter for parameter in flow.hyperparameters}
     preprocessors = [name for name in PREPROCESSORS if name not in UNFIT.get(flow.name, ())]
-    # Boosters take categories and missing numbers as they are, and trees split alike on any scale: they have these
-    # hyperparameters only after a preprocessor is chosen.
+    # Boosters take categories and missing numbers as they are, and trees split alike on any scale: they have
+    # these hyperparameters only after a preprocessor is chosen.
     before: dict[str, tuple[Value, ...]] = {PREPROCESSOR: tuple(preprocessors[1:])}
     takes_all = flow.encoding not in _ENCODINGS
     encoding = Choice("encoding", _ENCODINGS, "indicators", before if takes_all else {}, optional=True)

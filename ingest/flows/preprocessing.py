@@ -50,15 +50,16 @@ def preprocessor(
 ) -> ColumnTransformer:
     """Imputation, encoding and scaling for the columns of a dataset.
 
-    Categories and booleans come first; a missing value is a category of its own. With `indicators`, a column of
-    more than `FEW_CATEGORIES` becomes the share of each class, or the mean of the numeric target, within its
-    category instead (Micci-Barreca 2001, cross-fitted). Numbers and parts of dates are imputed by `imputation`
-    (`flagged`: the median, with a column that marks imputed cells; None: left missing, for estimators that take
-    that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a normal distribution by ranks), `minmax` (to
-    0 to 1), `robust` (median 0, quartiles 1 apart), `normalize` (each row to length 1) or `none`. With `knots`,
-    each becomes a basis of cubic splines with so many knots at its quantiles; the splines are constant outside
-    the range of the training rows, so that no sum of them explodes there. Numbers are clipped to `MOST`. Text
-    becomes tf-idf weights, or zeros if no text has a term; constant and identifier-like columns are left out.
+    Categories and booleans come first; a missing value is a category of its own. With `indicators`, a column
+    of more than `FEW_CATEGORIES` becomes the share of each class, or the mean of the numeric target, within
+    its category instead (Micci-Barreca 2001, cross-fitted). Numbers and parts of dates are imputed by
+    `imputation` (`flagged`: the median, with a column that marks imputed cells; None: left missing, for
+    estimators that take that) and scaled: `standard` (mean 0, variance 1), `quantile` (to a normal
+    distribution by ranks), `minmax` (to 0 to 1), `robust` (median 0, quartiles 1 apart), `normalize` (each
+    row to length 1) or `none`. With `knots`, each becomes a basis of cubic splines with so many knots at its
+    quantiles; the splines are constant outside the range of the training rows, so that no sum of them
+    explodes there. Numbers are clipped to `MOST`. Text becomes tf-idf weights, or zeros if no text has a
+    term; constant and identifier-like columns are left out.
     Raises:
         BadInput: no column is left.
     """
@@ -184,7 +185,7 @@ def refuse_without_features(roles: Mapping[str, Role]) -> None:
 
 
 def as_floats(frame: pd.DataFrame) -> np.ndarray:  # (n, columns) -> (n, columns)
-    """Numbers of any nullable type as floats, clipped to `MOST` and rounded by `TINY`; missing ones as NaN."""
+    """Numbers of any nullable type as floats, clipped to `MOST` and rounded by `TINY`; NaN if missing."""
     floats = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     bounded: np.ndarray = np.clip(floats, -MOST, MOST) + TINY - TINY
     return bounded

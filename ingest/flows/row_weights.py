@@ -1,6 +1,6 @@
 """Row weights in fits of a flow's pipeline.
 
-Only the last step, the classifier or regressor, gets them; imputation, encoding and scaling weight rows equally.
+Only the last step, the classifier or regressor, gets them; imputation, encoding and scaling ignore them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Target transformations of regressors, undone in predictions.
 
-Every regressor is fitted to a target that is `transformed` or `standardized`, so that its predictions follow a
-change of the target's unit: the target is standardized for algorithms whose penalties or tolerances have its
-unit. Only `log1p` depends on the unit: it leaves numbers well below 1 nearly as they are.
+Every regressor is fitted to a target that is `transformed` or `standardized`, so that its predictions follow
+a change of the target's unit: the target is standardized for algorithms whose penalties or tolerances have
+its unit. Only `log1p` depends on the unit: it leaves numbers well below 1 nearly as they are.
 Notation: n rows.
 """
 

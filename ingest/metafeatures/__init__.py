@@ -1,6 +1,6 @@
 """Meta-features (OpenML's qualities) of a dataset: one extractor for every source of data.
 
-What each is stands in `warehouse.vocabulary.qualities`; here each group of them is computed.
+Their definitions are in `warehouse.vocabulary.qualities`; this package computes them, group by group.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EXTRACTOR = "headstart-4"  # version of the definitions; changes whenever a valu
 
 @dataclass(frozen=True)
 class _Extractor:
-    """How a group is computed, and roughly what that takes (measured on one processor of 2024)."""
+    """How to compute a group, and roughly how long it takes (measured on one processor of 2024)."""
 
     extract: Callable[[Prepared], Values]
     seconds: float = 0.0
@@ -49,7 +49,7 @@ class _Extractor:
         return seconds + (1.0 if self.imports_sklearn and "sklearn.tree" not in sys.modules else 0.0)
 
 
-# The cheapest first. The first group that looks at the sample draws it.
+# The cheapest first. The first group that uses the sample draws it.
 _EXTRACTORS = {
     "simple": _Extractor(simple),
     "class": _Extractor(of_classes),
@@ -69,10 +69,10 @@ assert _EXTRACTORS.keys() == GROUPS.keys()
 
 @contextmanager
 def importing_ahead() -> Iterator[None]:
-    """Import scikit-learn, which takes a second, in a thread beside work that mostly waits for others.
+    """Import scikit-learn, which takes a second, in a thread while other work mostly waits.
 
-    The work must not import SciPy or scikit-learn itself: two threads that import modules of one package in
-    different orders may each find the other's half done.
+    That work must not import SciPy or scikit-learn itself: two threads that import modules of one package in
+    different orders may each see the other's half-imported.
     """
     importing = Thread(target=import_module, args=("sklearn.svm",))
     importing.start()
@@ -103,13 +103,13 @@ def compute_metafeatures(
     budget: float | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> Metafeatures:
-    """Meta-features of `dataset`; those that don't exist for it are NaN, with the reason.
+    """Meta-features of `dataset`; undefined ones are NaN, with the reason.
 
     Args:
         names: names to compute; None = all that are defined for the dataset's task type. A group is computed
             as a whole.
-        budget: seconds that may be used. The cheapest group is computed at any rate; another is left out
-            where it would take longer than what is left, as far as that can be told beforehand.
+        budget: time limit in seconds. The cheapest group is always computed; others are left out if their
+            estimated time exceeds what is left.
         report: called with the name of each group before it is computed.
     """
     task_type = dataset.task_type
@@ -128,8 +128,8 @@ def compute_metafeatures(
             found |= dict.fromkeys(defined.intersection(GROUPS[group]), reason)
             continue
         report(group)
-        with warnings.catch_warnings(), one_thread():  # folds are side by side, their matrices small
-            # Few rows a class, or an SVM that has not converged: a landmarker all the same.
+        with warnings.catch_warnings(), one_thread():  # folds run in parallel, on small matrices
+            # Warnings of few rows per class or an SVM that has not converged are irrelevant to a landmarker.
             warnings.filterwarnings("ignore", module="sklearn")
             found |= extractor.extract(prepared)
         seconds[group] = time.perf_counter() - began

@@ -1,7 +1,7 @@
-"""Naive Bayes for all folds at once: a fold's training counts are the whole sample's less its own.
+"""Naive Bayes for all folds at once: a fold's training counts are the sample's total minus its own.
 
-Numbers are Gaussian within a class, categories multinomial with Laplace smoothing; a missing cell says
-nothing. As in Weka, a standard deviation is at least a sixth of the mean gap between neighbouring values.
+Numbers are Gaussian within a class, categories multinomial with Laplace smoothing; missing cells are ignored.
+As in Weka, a standard deviation is at least a sixth of the mean gap between neighbouring values.
 
 Notation
     m, F, C, p, k   rows, folds, classes, numeric attributes, indicators of categories
@@ -18,14 +18,14 @@ from warehouse.support.arrays import Flags, Floats, Positions
 
 
 class NaiveBayes:
-    """Counts of a sample by fold and class, from which any fold's model follows."""
+    """Counts of a sample by fold and class, from which each fold's model is computed."""
 
     def __init__(self, sample: RowSample) -> None:
         self.sample = sample
         present = ~np.isnan(sample.numbers)
         self._w = present.astype(np.float64)
         deviation = np.where(present, sample.numbers - sample.numbers.mean(axis=0, where=present), 0.0)
-        # Every column of a sample varies.
+        # No column of a sample is constant.
         scale = np.sqrt(np.einsum("ij,ij->j", deviation, deviation) / present.sum(axis=0))
         self._z = deviation / scale
         self._least_variance = (_mean_gaps(sample.ordered) / scale / 6) ** 2
@@ -36,7 +36,7 @@ class NaiveBayes:
             (in_group.T @ values).reshape(folds, classes, -1)
             for values in (self._w, self._z, self._z**2, self._indicators)
         ]
-        # Training rows of a fold: all rows less the fold's own.
+        # Training rows of a fold: all rows but the fold's own.
         self._n, self._s1, self._s2, self._counts = (sums.sum(axis=0) - sums for sums in by_group)
         sizes = in_group.sum(axis=0).reshape(folds, classes)
         self._class_sizes = sizes.sum(axis=0) - sizes
@@ -54,7 +54,7 @@ class NaiveBayes:
     def _of_numbers(self, fold: int, test: Flags, attributes: Positions | None) -> Floats:
         used = slice(None) if attributes is None else attributes[attributes < self._z.shape[1]]
         n, s1, s2 = self._n[fold][:, used], self._s1[fold][:, used], self._s2[fold][:, used]
-        # A class without a value: a flat density at the column's own mean and spread.
+        # A class without values gets the mean and spread of the whole column.
         mean = np.where(n > 0, s1 / np.maximum(n, 1), 0.0)
         variance = np.where(n > 0, s2 / np.maximum(n, 1) - mean**2, 1.0)
         variance = np.maximum(variance, self._least_variance[used])
@@ -67,7 +67,7 @@ class NaiveBayes:
         position = self._attribute + self._z.shape[1]
         used = np.ones(len(position), dtype=bool) if attributes is None else np.isin(position, attributes)
         counts = self._counts[fold][:, used]
-        # Indicators of one attribute stand together.
+        # Indicators of one attribute are adjacent.
         _, starts, sizes = np.unique(position[used], return_index=True, return_counts=True)
         if not len(starts):
             return np.zeros((np.count_nonzero(test), len(counts)))

@@ -1,10 +1,11 @@
-"""CFS: attributes that together tell much about the class and little about each other.
+"""CFS: select attributes that are informative about the class but not about each other.
 
 Hall, "Correlation-based feature selection for machine learning", 1999: a set of k attributes has the merit
 k r_c / sqrt(k + k (k - 1) r_a), with r_c the mean symmetrical uncertainty between its attributes and the
-class and r_a that among them. The search is forward and greedy: the attribute that adds most, while any adds;
-then, as in Weka, attributes join that tell more about the class than about any member. (Weka's search looks
-five steps further and bins by MDL; here numbers stand in eighths, which needs no class.)
+class and r_a that among them. The search is greedy and forward: it adds the attribute with the largest gain
+in merit until none gains; then, as in Weka, it adds attributes that are more informative about the class than
+about any member. (Weka's search looks five steps further and bins by MDL; here numbers are cut into eighths,
+which needs no class.)
 
 Notation
     K       bins of all attributes and the class together; the class comes last
@@ -19,9 +20,9 @@ from ingest.metafeatures.columns import entropy
 from ingest.metafeatures.prepared import RowSample, Singles
 from warehouse.support.arrays import Floats, Positions
 
-_BINS = 8  # equal shares of the rows; set by hand, Weka cuts by minimum description length
+_BINS = 8  # with equal numbers of rows; set by hand, Weka bins by minimum description length
 _MOST_ATTRIBUTES = 60
-"""Attributes that take part: those that tell most about the class by themselves."""
+"""Candidate attributes: those that alone are most informative about the class."""
 
 
 class AttributeSelection:
@@ -41,7 +42,7 @@ class AttributeSelection:
         self._tables = self._members.T @ self._members
 
     def chosen(self, fold: int) -> Positions:
-        """Positions of the attributes that the training rows of `fold` choose, at least one, sorted."""
+        """Positions of the attributes selected on the training rows of `fold`, at least one, sorted."""
         tested = self._members[self._sample.fold == fold]
         uncertainty = _symmetrical_uncertainty(self._tables - tested.T @ tested, self._starts)
         with_class, among = uncertainty[:-1, -1], uncertainty[:-1, :-1]
@@ -50,7 +51,7 @@ class AttributeSelection:
 
 
 def _greedy(with_class: Floats, among: Floats) -> Positions:
-    """Positions of the chosen attributes, by the merit of the module's docstring."""
+    """Positions of the chosen attributes, by the merit defined in the module's docstring."""
     chosen: list[int] = []
     best = -1.0
     to_class, to_chosen = 0.0, np.zeros(len(with_class))
@@ -71,7 +72,7 @@ def _greedy(with_class: Floats, among: Floats) -> Positions:
 
 
 def _with_locally_predictive(chosen: Positions, with_class: Floats, among: Floats) -> Positions:
-    """`chosen` and, the most telling first, those that tell more about the class than about any before."""
+    """Add to `chosen`, best first, attributes that tell more about the class than about any before."""
     members = chosen.tolist()
     for attribute in np.argsort(-with_class, kind="stable").tolist():
         if attribute not in members and with_class[attribute] > among[attribute, members].max():
@@ -102,7 +103,7 @@ def _uncertainty_with_class(codes: Positions, y: Positions) -> float:
 
 
 def _binned(sample: RowSample) -> list[Positions]:
-    """The eighth, (m,), of each numeric attribute that a number lies in; a gap lies where the mean does."""
+    """(m,) the eighth of each numeric attribute that a row falls into; gaps are filled with the mean."""
     edges = sample.ordered[:, len(sample.y) * np.arange(1, _BINS) // _BINS]
     return [
         np.searchsorted(np.unique(limits), column, side="right")

@@ -1,4 +1,4 @@
-"""Groups `cardinality`, `statistical` and `information`: each attribute described, then summarized; `pca`.
+"""Groups `cardinality`, `statistical` and `information`: statistics of attributes, summarized; and `pca`.
 
 Notation
     x        (n,) values of an attribute, missing ones left out; n may differ between attributes
@@ -36,7 +36,7 @@ def cardinality(prepared: Prepared) -> Values:
         + [prepared.dataset.n_classes] * prepared.has_classes,
         dtype=np.float64,
     )
-    with ThreadPoolExecutor(2) as pool:  # sorting holds no lock, and leaves room for other processes
+    with ThreadPoolExecutor(2) as pool:  # sorting releases the lock; two leave room for others
         numeric = np.concatenate([np.empty(0), *pool.map(_distinct, prepared.numeric_chunks())])
     of_target = [] if prepared.has_classes else [len(np.unique(prepared.t))]  # classes are counted above
     largest = np.sort(np.concatenate([nominal, numeric, of_target]))[::-1]
@@ -66,7 +66,7 @@ def statistical(prepared: Prepared) -> Values:
 
 
 def information(prepared: Prepared) -> Values:
-    """Entropy of the nominal attributes and what they tell about the class."""
+    """Entropy of the nominal attributes and their information about the class."""
     if not prepared.nominal:
         return dict.fromkeys(GROUPS["information"], _NO_NOMINAL)
     tables = [
@@ -96,13 +96,13 @@ def information(prepared: Prepared) -> Values:
 
 
 def skewness_and_kurtosis(x: Floats) -> tuple[float, float]:
-    """G1 and G2 of `x`, (n,) without gaps; NaN where undefined."""
+    """G1 and G2 of `x`, (n,) without missing values; NaN where undefined."""
     _, _, skewness, kurtosis = _moments(x[None, :].copy())
     return float(skewness[0]), float(kurtosis[0])
 
 
 def entropy(counts: npt.NDArray[np.number]) -> float:
-    """Entropy in bits; NaN where there is nothing to count."""
+    """Entropy in bits; NaN if all counts are 0."""
     total = counts.sum()
     if not total:
         return float("nan")
@@ -115,7 +115,7 @@ def _moments(chunk: Floats) -> Floats:
     missing = np.isnan(chunk)
     n = (chunk.shape[1] - missing.sum(axis=1)).astype(np.float64)
     chunk[missing] = 0.0
-    # Moments without a unit, so that no power of a large number overflows.
+    # Scaled to at most 1, so that no power overflows.
     scale = np.maximum(np.abs(chunk).max(axis=1, initial=0.0), np.finfo(float).tiny)
     chunk /= scale[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -124,7 +124,7 @@ def _moments(chunk: Floats) -> Floats:
         chunk[missing] = 0.0
         squares = chunk * chunk
         s2 = squares.sum(axis=1)
-        # What rounding of the mean leaves over is no spread.
+        # Ignore the spread that only comes from rounding of the mean.
         varies = s2 > n * (1e-12 * np.maximum(np.abs(mean), 1e-290)) ** 2
         s2 = np.where(varies, s2, 0.0)
         s3 = np.einsum("ij,ij->i", squares, chunk)
@@ -145,7 +145,7 @@ def _moments(chunk: Floats) -> Floats:
 
 
 def _distinct(chunk: Floats) -> Floats:
-    """(k,) distinct values of the rows of `chunk`, (k, n), gaps left out; it is sorted in place."""
+    """(k,) numbers of distinct values in the rows of `chunk`, (k, n), without NaN; it is sorted in place."""
     chunk.sort(axis=1)  # NaN comes last
     is_new = chunk[:, 1:] > chunk[:, :-1]
     count = is_new.sum(axis=1) + ~np.isnan(chunk[:, 0])
@@ -162,7 +162,7 @@ def _of_cardinalities(counts: Floats, kind: str, reason: str) -> Values:
 
 
 def _contingency(codes: Positions, y: Positions) -> Floats:
-    """(categories, classes) rows with both; those where the attribute is missing left out."""
+    """(categories, classes) counts of rows; rows without a value of the attribute are left out."""
     present = codes >= 0
     classes = int(y.max()) + 1
     cells = codes[present] * classes + y[present]

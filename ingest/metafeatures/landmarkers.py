@@ -1,8 +1,8 @@
-"""Group `landmarkers`: how well simple learners do in cross-validation on the sample.
+"""Group `landmarkers`: cross-validated performance of simple learners on the sample.
 
 The learners are those of van Hoof's thesis, Table B.1, with scikit-learn's trees in place of Weka's; naive
 Bayes, the nearest neighbour and CFS are a few matrix products. One tree per fold serves all learners that
-cut it in different ways.
+only cut it differently.
 
 Notation
     m, C      rows of the sample, classes
@@ -33,8 +33,8 @@ from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.vocabulary.qualities import GROUPS
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
-_SAME_DISTANCE = 1e-5  # squared: what rounding in single precision may make of equal ones
-_CELLS_WORTH_THREADS = 50_000  # set by hand: fewer are done before threads have begun
+_SAME_DISTANCE = 1e-5  # squared: equal distances may differ by this from rounding in single precision
+_CELLS_WORTH_THREADS = 50_000  # set by hand: with fewer, starting threads takes longer than the fits
 _POINTS_AT_A_TIME = 128  # their distances fit a processor's cache
 
 
@@ -50,7 +50,7 @@ class Fold:
     """One fold; every learner returns (test rows, C) probabilities."""
 
     deepest: int | None = 3
-    """Depth to which REPTree and RandomTree are grown, before they are cut."""
+    """Depth to which REPTree and RandomTree are grown before they are cut."""
 
     def __init__(
         self, sample: RowSample, number: int, bayes: NaiveBayes, selection: AttributeSelection
@@ -72,17 +72,17 @@ class Fold:
         self._random_tree = grow_by_gini(self._X[self.train], *self.classes(self.train), **settings)
 
     def c45(self, cut: Callable[[GrownTree], Flags]) -> Floats:
-        """A tree with two rows a leaf at least, cut by `cut`."""
+        """A tree with at least two rows per leaf, cut by `cut`."""
         return self._predicted(self._c45, cut(self._c45), self._c45.counts)
 
     def rep_tree(self, depth: int) -> Floats:
-        """A tree of `depth` that a third of the training rows prunes; then they count in its leaves, too."""
+        """A tree of `depth`, pruned on a third of the training rows, which are then added to its leaves."""
         tree, held_out = self._rep_tree
         closed = by_held_out_error(tree, held_out, to_depth(tree, depth))
         return self._predicted(tree, closed, tree.counts + held_out)
 
     def random_tree(self, depth: int) -> Floats:
-        """A tree that looks at log2(attributes) + 1 of them, drawn anew, at each node."""
+        """A tree that considers log2(attributes) + 1 attributes, redrawn at each node."""
         return self._predicted(
             self._random_tree, to_depth(self._random_tree, depth), self._random_tree.counts
         )
@@ -94,7 +94,7 @@ class Fold:
         return self._of_nearest(self.sample.scaled)
 
     def stump_of_selected(self) -> Floats:
-        if self._c45.feature[0] in self.selected:  # the best split of all is among them
+        if self._c45.feature[0] in self.selected:  # the best split of all attributes is by a selected one
             return self.c45(lambda tree: to_depth(tree, 1))
         X = np.ascontiguousarray(self.sample.tree_columns[:, self.selected])
         stump = grow(X[self.train], *self.classes(self.train), max_depth=1)
@@ -107,7 +107,7 @@ class Fold:
         return self._of_nearest(self.sample.scaled[:, np.isin(self.sample.attribute_of, self.selected)])
 
     def _grow_rep_tree(self) -> tuple[GrownTree, Floats]:
-        """The tree, and the (t, C) rows of each class in its nodes that did not grow it."""
+        """The tree, and (t, C) counts of the pruning rows by node and class."""
         prunes = np.arange(len(self.train)) % _PRUNING_SHARE == _PRUNING_SHARE - 1
         growing, pruning = self.train[~prunes], self.train[prunes]
         settings: dict[str, Any] = {"min_samples_leaf": 2, "max_depth": self.deepest}
@@ -124,7 +124,7 @@ class Fold:
         return self.shares(counts[tree.ends(closed)[tree.leaves_of(self._X[self.test])]])
 
     def _of_nearest(self, points: Singles) -> Floats:
-        """Shares of the classes among the nearest training rows, ties included, as in Weka."""
+        """Shares of the classes among the nearest training rows, including ties, as in Weka."""
         row, neighbour = nearest(points[self.test], points[self.train])
         cells = row * self.sample.n_classes + self.sample.y[self.train[neighbour]]
         counts = np.bincount(cells, minlength=len(self.test) * self.sample.n_classes)
@@ -137,8 +137,8 @@ class Fold:
 
 
 def nearest(test: Singles, train: Singles) -> tuple[Positions, Positions]:
-    """Pairs of positions: a point of `test`, and a point of `train` that is as near to it as any."""
-    # One product gives the squared distance, less the test point's own square.
+    """Pairs of positions: a point of `test` and one of its nearest points of `train`."""
+    # One product gives the squared distance minus the squared norm of the test point.
     factor = np.vstack([-2 * train.T, np.einsum("ij,ij->i", train, train)])
     points = np.hstack([test, np.ones((len(test), 1), dtype=np.float32)])
     pairs = []
@@ -170,7 +170,7 @@ LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
 
 
 def threads_for(sample: RowSample) -> int:
-    """Threads that are worth having for fits on the folds of a sample."""
+    """Number of threads to use for fits on the folds of a sample."""
     return available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
 
 
@@ -179,7 +179,7 @@ def cross_validated(
 ) -> dict[str, dict[str, float]]:
     """Learner -> AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
-    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees holds no lock
+    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees releases the lock
         numbers = range(int(sample.fold.max()) + 1)
         folds = list(pool.map(lambda number: fold_type(sample, number, bayes, selection), numbers))
     P = np.empty((len(sample.y), sample.n_classes))
@@ -201,15 +201,15 @@ def _scores(P: Floats, y: Positions) -> dict[str, float]:
 
 
 def _weighted_auc(P: Floats, y: Positions, sizes: Positions) -> float:
-    """Mean over classes, weighted by size, of the area under the curve of the class against the others."""
-    if P.shape[1] == 2:  # one class's curve is the other's
+    """One-vs-rest areas under the curve, averaged by class size."""
+    if P.shape[1] == 2:  # both classes have the same area
         return _auc(P[:, 0], y == 0)
     areas = [_auc(of, y == label) for label, of in enumerate(np.ascontiguousarray(P.T))]
     return float(np.average(areas, weights=sizes))
 
 
 def _auc(scores: Floats, positive: Flags) -> float:
-    """Share of pairs (positive, other) in which the positive one scores higher; a tie counts a half."""
+    """Share of pairs (positive, other) in which the positive one scores higher; ties count half."""
     ordered, of_positives = np.sort(scores), np.sort(scores[positive])
     # Each positive's rows below and half of those at its own score, positives included, which ...
     below = (ordered.searchsorted(of_positives) + ordered.searchsorted(of_positives, "right")).sum() / 2

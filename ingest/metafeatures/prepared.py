@@ -4,12 +4,11 @@ Notation
     n, p    rows and attributes (columns other than the target)
     m       rows of the sample
     y       class codes, from 0; for a numeric target the codes of ten quantile bins
-    t       a numeric target, moved and scaled to the interval from 0 to 1
+    t       a numeric target, shifted and scaled to [0, 1]
 
-Rows, columns and classes are brought to an order that follows from what they hold, not from where they stand
-or what they are called. So whatever is drawn, dealt to folds or broken as a tie in that order is the same for
-a table whose rows or columns were shuffled, or whose columns or classes were renamed. A numeric target counts
-as t, which another unit of the target does not change.
+Rows, columns and classes are put in an order that depends on their content only, not on position or name.
+Samples, folds and ties are thus the same after shuffling rows or columns or renaming columns or classes. A
+numeric target enters as t, which does not depend on its unit.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ Singles = npt.NDArray[np.float32]
 MAX_ROWS = 7000  # set by hand, so that a description takes a second or two
 MIN_ROWS = 1000  # set by hand: with fewer, error rates are noisy
 MAX_CELLS = 200_000
-"""Rows times encoded columns of a sample; first rows are given up, down to `MIN_ROWS`, then columns."""
+"""Rows times encoded columns of a sample; larger ones lose rows first, down to `MIN_ROWS`, then columns."""
 MAX_CATEGORIES = 15
-"""Categories of an attribute that a sample tells apart: the most frequent ones; the others count as one."""
+"""Most categories of an attribute in a sample: rarer ones are merged into one."""
 FOLDS = 5  # set by hand: ten would take twice as long
 BINS = 10
-"""Quantile bins of a numeric target, by which rows are drawn and dealt as they are by class."""
+"""Quantile bins of a numeric target, which stand for classes in sampling and folds."""
 
-_DECIMALS = 10  # of a numeric target from 0 to 1, which rounding of its shifts and scales does not reach
+_DECIMALS = 10  # of t; rounding in shifts and scales of the target does not change these
 _CHUNK_CELLS = 4_000_000  # 32 MB of numbers at once
 CONSTANT_TARGET = "the target has one value only"
 _OPAQUE = (Role.identifier, Role.text, Role.constant)
 
 
 class Prepared:
-    """The attributes of a dataset by kind, and what several groups of meta-features share."""
+    """The attributes of a dataset by kind, and intermediate results that groups of meta-features share."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -69,18 +68,18 @@ class Prepared:
 
     @cached_property
     def t(self) -> Floats:
-        """(n,) a numeric target from 0 to 1, the same for every shift and positive scale; 0 if constant."""
-        y = self.dataset.target.to_numpy(np.float64) / 2  # halves differ by a finite number
+        """(n,) a numeric target from 0 to 1, independent of shift and positive scale; 0 if constant."""
+        y = self.dataset.target.to_numpy(np.float64) / 2  # halves, so that no difference overflows
         low, high = y.min(), y.max()
         return np.round((y - low) / (high - low), _DECIMALS) if high > low else np.zeros(self.n)
 
     @cached_property
     def log_unit(self) -> float:
-        """Median of t above 0, by which t is divided before its log1p; t must vary."""
+        """Median of the positive t, the unit for log1p of t; t must vary."""
         return float(np.median(self.t[self.t > 0]))
 
     def numeric_chunks(self) -> Iterator[Floats]:
-        """The numeric attributes, (some of them, n) float64 at a time; NaN where missing."""
+        """The numeric attributes in chunks, (some of them, n) float64; NaN where missing."""
         return _chunks(self.dataset.features, self.numeric)
 
     def nominal_codes(self) -> Iterator[tuple[str, Positions]]:
@@ -90,12 +89,12 @@ class Prepared:
 
     @cached_property
     def sample(self) -> RowSample:
-        """Rows to learn from, or to look at closely: all, or a stratified sample."""
+        """All rows, or a stratified sample of them."""
         return _draw(self)
 
     @property
     def no_sample(self) -> str | None:
-        """Why nothing can be learned from a sample; None if it can."""
+        """Why there is no usable sample; None if there is one."""
         if not self.has_classes and not np.ptp(self.sample.t):
             return CONSTANT_TARGET
         if not self.sample.encoded.shape[1]:
@@ -105,8 +104,8 @@ class Prepared:
 
 @dataclass(frozen=True)
 class RowSample:
-    """Rows in an order that follows from their content, class by class (bin by bin where the target is
-    numeric), and the attributes that vary."""
+    """Rows in an order that depends on their content, sorted by class (or target bin), and the attributes
+    that vary."""
 
     numbers: Floats
     """(m, numeric attributes and dates); NaN where missing."""
@@ -116,7 +115,7 @@ class RowSample:
     """(m,) 0 = the most frequent class; for a numeric target, the lowest quantile bin."""
     n_classes: int
     note: str | None
-    """Remark on left-out rows and columns."""
+    """Note about left-out rows and columns."""
     t: Floats = field(default_factory=lambda: np.empty(0))
     """(m,) a numeric target from 0 to 1; empty for classes."""
 
@@ -126,7 +125,7 @@ class RowSample:
 
     @cached_property
     def fold(self) -> Positions:
-        """(m,) the fold that tests a row: rows, which stand class by class, are dealt in turn."""
+        """(m,) the fold that tests a row: rows, sorted by class, are dealt in turn."""
         return np.arange(len(self.y)) % min(FOLDS, len(self.y))
 
     @cached_property
@@ -141,8 +140,8 @@ class RowSample:
     def tree_columns(self) -> Singles:
         """(m, attributes) C order: numbers less their mean, 0 where missing, then codes of categories.
 
-        Trees split codes as they split numbers: nearer to Weka's splits, which have a branch for each
-        category, than a split of one category from all others.
+        Trees split codes as they split numbers, which is nearer to Weka's splits with a branch per category
+        than splitting one category from all others.
         """
         return np.ascontiguousarray(np.hstack([self._centred, self.categories], dtype=np.float32))
 
@@ -159,14 +158,14 @@ class RowSample:
 
     @cached_property
     def attribute_of(self) -> Positions:
-        """(q,) the attribute that a column of X belongs to, numbers first."""
+        """(q,) the attribute of each column of `encoded`, numbers first."""
         _, attribute = self.indicators
         numbers = self.numbers.shape[1]
         return np.concatenate([np.arange(numbers), numbers + attribute[~self._redundant]])
 
     @cached_property
     def ordered(self) -> Floats:
-        """(numeric attributes, m) the numbers of each attribute sorted, gaps filled with the mean."""
+        """(numeric attributes, m) sorted numbers of each attribute, gaps filled with the mean."""
         return np.sort(np.ascontiguousarray(self.filled.T), axis=1)
 
     @cached_property
@@ -194,12 +193,12 @@ class RowSample:
     def _centred(self) -> Floats:
         centred: Floats = self.filled - self.filled.mean(
             axis=0
-        )  # in float64: large numbers may differ little
+        )  # in float64, since large numbers may differ little
         return centred
 
     @cached_property
     def _redundant(self) -> Flags:
-        """(k,) indicators that say the same as another one."""
+        """(k,) indicators that duplicate another one."""
         _, attribute = self.indicators
         sizes = np.bincount(attribute, minlength=self.categories.shape[1])
         whole = (self.categories >= 0).all(axis=0)
@@ -208,19 +207,19 @@ class RowSample:
 
 
 def average_ranks(values: npt.NDArray[np.floating]) -> Floats:
-    """(n,) ranks of `values` from 1, equal values at the mean of their ranks."""
+    """(n,) ranks of `values` from 1; ties get their mean rank."""
     _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[code]
     return ranks
 
 
 def quantile_bins(values: Floats, bins: int) -> Positions:
-    """(n,) bins from 0 that equally many of `values` fall into, equal values into one bin."""
+    """(n,) bins of `values` from 0, of about equal size; equal values share a bin."""
     return np.floor(bins * (average_ranks(values) - 0.5) / len(values)).astype(np.intp)
 
 
 def available_cpus() -> int:
-    """Threads that are worth having: the processors that this process may use, at most four."""
+    """Number of threads to use: the processors available to this process, at most four."""
     from joblib import cpu_count
 
     return min(int(cpu_count()), 4)
@@ -270,7 +269,7 @@ def _draw(prepared: Prepared) -> RowSample:
 
 
 def _stratified(y: Positions, rows: int, n_classes: int) -> Positions:
-    """Positions of `rows` rows among those sorted by class: of each class its share, from its start."""
+    """Positions of `rows` rows, sorted by class: the first rows of each class, in proportion to its size."""
     sizes = np.bincount(y, minlength=n_classes)
     exact = sizes * rows / len(y)
     quota = np.maximum(np.floor(exact).astype(np.intp), np.minimum(sizes, 1))
@@ -282,7 +281,7 @@ def _stratified(y: Positions, rows: int, n_classes: int) -> Positions:
 
 
 def _ordered_classes(y: Positions, row_hashes: Hashes) -> tuple[Positions, int]:
-    """Class codes by size, the largest first; equal ones by what their rows hold."""
+    """Class codes by size, the largest first; ties are ordered by the content of their rows."""
     sizes = np.bincount(y)
     content = np.zeros(len(sizes), dtype=np.uint64)
     np.add.at(content, y, row_hashes)
@@ -298,7 +297,7 @@ def _encoded_width(column: pd.Series) -> int:
 
 
 def _by_frequency(codes: Positions) -> Positions:
-    """Codes renumbered by frequency in the sample, rare ones as one; -1 stays."""
+    """Codes renumbered by frequency in the sample, with rare ones merged; -1 stays."""
     counts = np.bincount(codes + 1, minlength=1)[1:]
     rank = np.empty(len(counts) + 1, dtype=np.intp)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
@@ -311,9 +310,7 @@ def _as_numbers(column: pd.Series) -> Floats:
         days = column.to_numpy(dtype="datetime64[us]").astype(np.int64) / 86_400e6
         return np.where(column.isna().to_numpy(), np.nan, days)
     values: Floats = column.to_numpy(dtype=np.float64)
-    return np.clip(
-        values, -1e15, 1e15
-    )  # what is larger is as good as that large, and its square fits float32
+    return np.clip(values, -1e15, 1e15)  # clipped so that squares fit float32
 
 
 def _stacked(columns: list[npt.NDArray[Any]], rows: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -321,14 +318,14 @@ def _stacked(columns: list[npt.NDArray[Any]], rows: int, dtype: npt.DTypeLike) -
 
 
 def _varying(columns: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The columns that hold two different values, a gap counting as one in categories."""
+    """The columns with at least two different values; in categories, a gap counts as a value."""
     if not columns.size:
         return columns
     if columns.dtype.kind == "f":
         present = ~np.isnan(columns)
         low = np.min(columns, axis=0, where=present, initial=np.inf)
         high = np.max(columns, axis=0, where=present, initial=-np.inf)
-        # Columns that differ by rounding, or by less than arithmetic can square, hold one value.
+        # Differences by rounding, or too small to be squared, do not count.
         return columns[:, high - low > np.maximum(1e-12 * np.maximum(abs(high), abs(low)), 1e-30)]
     return columns[:, columns.max(axis=0) > columns.min(axis=0)]
 
@@ -352,7 +349,7 @@ def _cell_hashes(column: pd.Series) -> Hashes:
 
 
 def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:
-    """(n,) a hash of each row that knows which column a value stands in, but not where that column stands."""
+    """(n,) hashes of rows that depend on the column of each value, but not on the order of columns."""
     total = np.zeros(len(features), dtype=np.uint64)
     for name, digest in digests.items():
         total += mixed(_cell_hashes(features[name]) ^ np.uint64(digest))
@@ -362,11 +359,11 @@ def _row_hashes(features: pd.DataFrame, digests: dict[str, int]) -> Hashes:
 def _told_apart(
     features: pd.DataFrame, digests: dict[str, int], row_hashes: Hashes, outcome: Positions
 ) -> dict[str, int]:
-    """Digests of which no two are equal.
+    """Make all digests different.
 
-    Columns that hold the same values are told apart by the rows and outcomes (classes, or positions of a
-    numeric target's values) in which they hold them. Those that not even this tells apart can be exchanged
-    for each other: whatever their order, the sample is the same.
+    Columns with the same values are told apart by the hashes of rows and the outcomes (classes, or positions
+    of a numeric target's values) at these values. Columns that are still equal are interchangeable: their
+    order does not change the sample.
     """
     rows = mixed(row_hashes ^ (outcome.astype(np.uint64) + np.uint64(1)))
     beside = {name: int(mixed(_cell_hashes(features[name]) ^ rows).sum(dtype=np.uint64)) for name in digests}

@@ -1,16 +1,16 @@
-"""Group `relative`: which of two settings does better on a small sample.
+"""Group `relative`: performance differences between two settings on a small sample.
 
 Relative landmarkers (Fuernkranz and Petrak, "An evaluation of landmarking variants", 2001) tell settings
 apart rather than datasets: the difference of two accuracies says which side of a hyperparameter to look at
-first. The pairs are the settings that matter most for the flows that we recommend. They are made of the least
-that shows the difference (fifteen trees are a forest here), because the answer is waited for.
+first. The pairs are the settings that matter most for the recommended flows. The models are as small as still
+shows the difference (a forest has fifteen trees), because users wait for the result.
 
-Classes and numeric targets have the same settings; what a learner fits and how its predictions are scored is
-the outcome's (`_Classes`, `_Numbers`).
+Classes and numeric targets have the same settings; fits and scores depend on the outcome (`_Classes`,
+`_Numbers`).
 
 Notation
     m, C    rows of the small sample; classes, or 1 for a numeric target
-    votes   (rows, C) how much speaks for each class; or predictions of a numeric target
+    votes   (rows, C) score of each class; or predictions of a numeric target
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ROWS = 500  # set by hand, as the next two: the pairs take part of a second
 _FOLDS = 3
 _TREES = 15
 _LEARNING_RATE = 0.2  # of gradient boosting with so few trees
-_TESTS = 600  # rows are dealt to folds anew until about that many are tested: few rows tell little at once
-_MOST_DEALS = 4  # so that 150 rows reach about `_TESTS`
+_TESTS = 600  # cross-validation is repeated until about this many rows are tested, since few rows say little
+_MOST_DEALS = 4  # repetitions; 150 rows reach `_TESTS` with them
 
 
 def relative(prepared: Prepared) -> Values:
@@ -46,7 +46,7 @@ def relative(prepared: Prepared) -> Values:
     splits = list(_splits(small))
     if any(np.ptp(small.outcome.y[split.train]) == 0 for split in splits):
         return dict.fromkeys(GROUPS["relative"], f"a fold has rows of one {small.outcome.kind} only")
-    # On few rows a fit is nearly all preparation, which threads can't share.
+    # On few rows a fit is mostly preparation, which holds the lock.
     threads = available_cpus() if len(splits) == _FOLDS else 1
     with ThreadPoolExecutor(threads) as pool:
         scores = pool.map(lambda predict: small.outcome.score(predict, splits), _SETTINGS.values())
@@ -56,7 +56,7 @@ def relative(prepared: Prepared) -> Values:
 
 @dataclass(frozen=True)
 class _Small:
-    """Rows that every setting learns from and is tested on, in the sample's order."""
+    """Rows on which every setting is trained and tested, in the sample's order."""
 
     encoded: Singles
     standardized: Floats
@@ -73,7 +73,7 @@ class _Split:
 
     @cached_property
     def nearest(self) -> Positions:
-        """(test rows, training rows) training rows, the nearest by standardized columns first."""
+        """(test rows, training rows) positions of training rows, nearest first in standardized columns."""
         return _by_distance(self.of.standardized[self.test], self.of.standardized[self.train])
 
 
@@ -82,7 +82,7 @@ _Predict = Callable[[_Split], Floats]
 
 
 def _small(sample: RowSample) -> _Small:
-    # Rows stand class by class in an order that is as good as random: evenly spaced ones are stratified.
+    # Rows are sorted by class and otherwise in random order: evenly spaced ones are stratified.
     rows = np.unique(np.linspace(0, len(sample.y) - 1, min(_ROWS, len(sample.y))).astype(np.intp))
     encoded = sample.encoded[rows]
     numbers = encoded.astype(np.float64)
@@ -95,7 +95,7 @@ def _small(sample: RowSample) -> _Small:
 
 
 def _splits(small: _Small) -> Iterator[_Split]:
-    """The folds of each deal; of any `_FOLDS` rows in a row, each stands in another fold."""
+    """The folds of each repetition; any `_FOLDS` consecutive rows are in different folds."""
     random = np.random.default_rng(0)
     rows = len(small.encoded)
     for _ in range(min(max(_TESTS // rows, 1), _MOST_DEALS)):
@@ -110,7 +110,7 @@ def _splits(small: _Small) -> Iterator[_Split]:
 
 @dataclass(frozen=True)
 class _Classes:
-    """Classes to tell; `y` is (m,) their codes."""
+    """Class outcomes; `y` is (m,) codes."""
 
     kind: ClassVar = "class"
     y: Positions
@@ -118,7 +118,7 @@ class _Classes:
 
     @cached_property
     def votes(self) -> Floats:
-        """(m, C) 1 for a row's class."""
+        """(m, C) one-hot classes."""
         votes: Floats = np.eye(self.n_classes)[self.y]
         return votes
 
@@ -128,14 +128,14 @@ class _Classes:
         return right / sum(len(split.test) for split in splits)
 
     def tree(self, X: Singles, train: Positions, test: Positions, **settings: Any) -> Floats:
-        """Shares of the classes in the leaves that the test rows fall into."""
+        """Class shares in the leaves of the test rows."""
         tree = grow_by_gini(X[train], self.y[train], self.n_classes, **settings)
         counts = tree.counts[tree.leaves_of(X[test])]
         shares: Floats = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
     def averaged(self, total: Floats, learners: int) -> Floats:  # noqa: ARG002
-        """Votes of several learners from their sum, of which the order alone counts."""
+        """Votes of several learners from their sum; only their order matters."""
         return total
 
     def boosting(self, split: _Split, depth: int) -> Floats:
@@ -173,7 +173,7 @@ class _Classes:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """A numeric target; `y` is (m,) its values."""
+    """A numeric target; `y` is (m,) values."""
 
     kind: ClassVar = "value"
     y: Floats
@@ -184,13 +184,13 @@ class _Numbers:
         return self.y[:, None]
 
     def score(self, predict: _Predict, splits: Sequence[_Split]) -> float:
-        """R2, `LOWEST_R2` at least."""
+        """R2, at least `LOWEST_R2`."""
         t = np.concatenate([self.y[split.test] for split in splits])
         prior = np.concatenate([np.full(len(split.test), self.y[split.train].mean()) for split in splits])
         return r_squared(t, np.concatenate([predict(split)[:, 0] for split in splits]), prior)
 
     def tree(self, X: Singles, train: Positions, test: Positions, **settings: Any) -> Floats:
-        """Means of the leaves that the test rows fall into."""
+        """Mean targets in the leaves of the test rows."""
         tree, means = grow_on_numbers(X[train], self.y[train], **settings)
         return means[tree.leaves_of(X[test])][:, None]
 
@@ -269,8 +269,8 @@ def _unscaled_neighbours(k: int) -> _Predict:
 
 
 def _by_distance(test: Floats, train: Floats) -> Positions:
-    """(test rows, training rows) positions of the training rows, the nearest first."""
-    distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # less the test row's own square
+    """(test rows, training rows) positions of the training rows, nearest first."""
+    distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # minus the test row's square
     return np.argsort(distance, axis=1, kind="stable")
 
 

@@ -5,7 +5,7 @@ Notation
     columns       columns, the target included (OpenML: features)
     distinct      (nominal attributes,) distinct values of each
     class_sizes   (n_classes,) rows per class, all at least 1
-Shares are in percent, but for DefaultAccuracy.
+Shares are in percent, except DefaultAccuracy.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from ingest.metafeatures.values import Values, spread
 
 
 def simple(prepared: Prepared) -> Values:
-    """Sizes, types of columns, missing cells, values of the nominal attributes."""
+    """Sizes, column types, missing cells, and values of the nominal attributes."""
     features = prepared.dataset.features
     columns = features.shape[1] + 1
     return (
@@ -35,7 +35,7 @@ def simple(prepared: Prepared) -> Values:
 def of_classes(prepared: Prepared) -> Values:
     """The distribution of the classes."""
     if not prepared.has_classes:
-        return {"NumberOfClasses": 0.0}  # what OpenML counts
+        return {"NumberOfClasses": 0.0}  # as in OpenML
     y, n = prepared.y, prepared.n
     class_sizes = np.bincount(y)
     shares = class_sizes / n
@@ -91,7 +91,7 @@ def _of_nominal(distinct: npt.NDArray[np.int64]) -> Values:
 
 
 def _declared_values(features: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """How many values each categorical column has, those included that are declared and do not occur."""
+    """Number of values of each categorical column, including declared values that do not occur."""
     dtypes = features.dtypes
     return np.array(
         [len(dtype.categories) for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype)], dtype=np.int64

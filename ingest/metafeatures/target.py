@@ -1,6 +1,6 @@
-"""Groups `target` and `target_correlations`: a numeric target's distribution, and its ties to attributes.
+"""Groups `target` and `target_correlations`: distribution and correlations of a numeric target.
 
-Everything is computed from t, the target from 0 to 1, so no other unit or origin of the target changes it.
+Everything is computed from t, the target scaled to [0, 1], and so does not depend on its unit or origin.
 
 Notation
     n, m    rows of the dataset, of the sample
@@ -25,7 +25,7 @@ from warehouse.vocabulary.qualities import GROUPS
 _OUTLIER, _FAR_OUTLIER = 1.5, 3.0  # interquartile ranges beyond a quartile (Tukey 1977)
 _MOST_STEPS = 10_000
 _SAME_PLACE = 1e-5  # steps from a multiple of the step
-_ROUNDING = 1e-9  # what is no more than this beyond a limit is at the limit
+_ROUNDING = 1e-9  # tolerance at limits
 
 
 def target(prepared: Prepared) -> Values:
@@ -53,7 +53,7 @@ def target(prepared: Prepared) -> Values:
 
 
 def target_correlations(prepared: Prepared) -> Values:
-    """Correlations of the sample's attributes with the target; gaps in numbers are left out in pairs."""
+    """Correlations of the sample's attributes with the target; missing numbers are left out pairwise."""
     sample = prepared.sample
     if not np.ptp(sample.t):
         return dict.fromkeys(GROUPS["target_correlations"], CONSTANT_TARGET)
@@ -83,9 +83,9 @@ def _share_beyond(t: Floats, ranges: float) -> float:
 
 
 def _has_step(distinct: Floats) -> bool:
-    """Whether values, sorted from 0 to 1, are multiples of one step, of which at most `_MOST_STEPS` make 1.
+    """Whether values, sorted from 0 to 1, are multiples of one step, at least 1 / `_MOST_STEPS`.
 
-    The number of steps is a common denominator of the values, which it is built up to one value at a time.
+    The number of steps is a common denominator of the values, built up one value at a time.
     """
     steps = 1
     while True:
@@ -100,14 +100,14 @@ def _has_step(distinct: Floats) -> bool:
 
 
 def _strength(x: Floats, t: Floats) -> float:
-    """|r|; 0 where one of them does not vary."""
+    """|r|; 0 if one of them is constant."""
     x, t = x - x.mean(), t - t.mean()
     norm = math.sqrt(float(x @ x)) * math.sqrt(float(t @ t))
     return min(abs(float(x @ t)) / norm, 1.0) if norm else 0.0
 
 
 def _correlation_ratio(codes: Positions, t: Floats) -> float:
-    """Square root of Kelley's epsilon squared (1935), 0 at least; a gap (-1) is a category of its own."""
+    """Square root of Kelley's epsilon squared (1935), at least 0; missing (-1) is a category of its own."""
     counts = np.bincount(codes + 1)
     occurring = np.count_nonzero(counts)
     if occurring == len(t):

@@ -1,7 +1,7 @@
-"""Group `target_landmarkers`: how well simple learners predict a numeric target, by cross-validation.
+"""Group `target_landmarkers`: cross-validated R2 of simple learners on a numeric target.
 
-Folds are the sample's, as for the landmarkers of classes. R2 compares with the mean of the training rows, and
-counts as -1 below that.
+Folds are the sample's, as for the landmarkers of classes. The baseline of R2 is the mean of the training
+rows, and values below -1 count as -1.
 
 Notation
     m         rows of the sample
@@ -24,17 +24,17 @@ from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Floats
 from warehouse.vocabulary.qualities import GROUPS, TARGET_LANDMARKER_PAIRS, TARGET_LANDMARKERS
 
-LOWEST_R2 = -1.0  # so that a prediction that explodes counts as one that fails
+LOWEST_R2 = -1.0  # so that exploding predictions do not dominate
 _PENALTY = 1.0  # of ridge regression: scikit-learn's default
-_LEAF_ROWS = 5  # as many as the tree's definition says
+_LEAF_ROWS = 5  # as in the tree's definition
 
 
 def target_landmarkers(prepared: Prepared) -> Values:
-    """R2 of each landmarker, differences of them, and what a logarithm of the target gains."""
+    """R2 of each landmarker, their differences, and the gain by a logarithm of the target."""
     if reason := prepared.no_sample:
         return dict.fromkeys(GROUPS["target_landmarkers"], reason)
     sample = prepared.sample
-    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees holds no lock
+    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees releases the lock
         numbers = range(int(sample.fold.max()) + 1)
         folds = list(pool.map(lambda number: Fold(sample, number, prepared.log_unit), numbers))
     prior = pooled(folds, Fold.mean)
@@ -76,12 +76,12 @@ class Fold:
         return np.expm1(np.clip(self._ridge(logs), logs.min(), logs.max())) * self._log_unit
 
     def tree(self, depth: int | None = None) -> Floats:
-        """A tree with `_LEAF_ROWS` rows a leaf at least, cut at `depth`."""
+        """A tree with at least `_LEAF_ROWS` rows per leaf, cut at `depth`."""
         closed = self._tree.is_leaf if depth is None else to_depth(self._tree, depth)
         return self._means[self._tree.ends(closed)[self._leaves]]
 
     def nearest_neighbour(self) -> Floats:
-        """The mean of the nearest training rows, of which there are several where distances are equal."""
+        """Mean target of the nearest training rows, several if their distances are equal."""
         points = self.sample.scaled
         row, neighbour = nearest(points[self.test], points[self._train])
         return np.bincount(row, weights=self._t[neighbour]) / np.bincount(row)
@@ -93,7 +93,7 @@ class Fold:
 
     @cached_property
     def _standardized(self) -> tuple[Floats, Floats]:
-        """Z of the training rows, and of the test rows."""
+        """Z of the training rows and of the test rows."""
         X = self.sample.encoded.astype(np.float64)
         mean, std = X[self._train].mean(axis=0), X[self._train].std(axis=0)
         Z = (X - mean) / np.where(std > 0, std, 1)
@@ -101,7 +101,7 @@ class Fold:
 
 
 def _coefficients(Z: Floats, y: Floats) -> Floats:
-    """(q,) minimizer of |y - Z b|^2 + penalty |b|^2, by the smaller of the two systems of equations."""
+    """(q,) minimizer of |y - Z b|^2 + penalty |b|^2, from the smaller of two equivalent linear systems."""
     rows, columns = Z.shape
     if columns <= rows:
         return np.linalg.solve(Z.T @ Z + _PENALTY * np.eye(columns), Z.T @ y).astype(np.float64)
@@ -119,7 +119,7 @@ assert LEARNERS.keys() == TARGET_LANDMARKERS.keys()
 
 
 def pooled(folds: list[Fold], learner: Callable[[Fold], Floats]) -> Floats:
-    """(m,) predictions, each by the fold that tests the row."""
+    """(m,) predictions, each by the fold in which the row is tested."""
     predicted = np.empty(len(folds[0].sample.t))
     for fold in folds:
         predicted[fold.test] = learner(fold)
@@ -127,6 +127,6 @@ def pooled(folds: list[Fold], learner: Callable[[Fold], Floats]) -> Floats:
 
 
 def r_squared(t: Floats, predicted: Floats, prior: Floats) -> float:
-    """1 - squared errors / squared errors of `prior`, all (m,), and `LOWEST_R2` at least."""
+    """1 - squared errors / squared errors of `prior`, all (m,); at least `LOWEST_R2`."""
     ratio = float(((t - predicted) ** 2).sum() / ((t - prior) ** 2).sum())
     return max(1 - ratio, LOWEST_R2)

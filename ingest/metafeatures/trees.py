@@ -1,7 +1,7 @@
-"""Decision trees that are grown once and cut in several ways.
+"""Decision trees, grown once and cut in several ways.
 
-scikit-learn grows them; a tree of depth d, and a tree pruned by some rule, are the same tree with some nodes
-closed: what would fall below a closed node ends in it.
+scikit-learn grows them. A tree of depth d, or one pruned by some rule, is the same tree with some nodes
+closed: rows end in a closed node instead of below it.
 
 Notation
     t         nodes, a parent before its children
@@ -33,7 +33,7 @@ class GrownTree:
     feature: Positions
     counts: Floats
     grown: Any
-    """scikit-learn's tree, which tells the leaf that a row falls into."""
+    """scikit-learn's tree, which finds the leaf of a row."""
 
     @cached_property
     def is_leaf(self) -> Flags:
@@ -50,7 +50,7 @@ class GrownTree:
 
     @cached_property
     def depth(self) -> Positions:
-        """(t,) steps from the root."""
+        """(t,) distance from the root."""
         parents = self.parent.tolist()
         depth = [0] * len(parents)
         for node in range(1, len(parents)):
@@ -63,7 +63,7 @@ class GrownTree:
         return leaves
 
     def ends(self, closed: Flags) -> Positions:
-        """(t,) the node of the cut tree in which each node's rows end."""
+        """(t,) the node of the cut tree where the rows of each node end."""
         parents, is_closed = self.parent.tolist(), closed.tolist()
         end = list(range(len(parents)))
         for node in range(1, len(parents)):
@@ -82,10 +82,10 @@ class GrownTree:
 
 
 def grow(X: Singles, y: Positions, n_classes: int, **settings: Any) -> GrownTree:
-    """A tree of scikit-learn, split by entropy as Weka's are.
+    """A scikit-learn tree, split by entropy like Weka's.
 
     Args:
-        X: (rows, q) float32, C order, without gaps.
+        X: (rows, q) float32, C order, without NaN.
         y: (rows,) class codes.
         settings: of `DecisionTreeClassifier`.
     """
@@ -111,15 +111,15 @@ def grow_by_gini(
     random: np.random.RandomState | None = None,
     **settings: Any,
 ) -> GrownTree:
-    """A tree of scikit-learn, split by Gini's index; counts are sums of weights.
+    """A scikit-learn tree, split by Gini's index; counts are sums of weights.
 
-    A regression tree on one indicator per class is that tree: the variances of the indicators add up to
-    Gini's index. scikit-learn prepares it in a quarter of the time that it takes over a classifier, which is
-    most of what a small tree costs.
+    It is a regression tree on one indicator per class, which is equivalent: the variances of the indicators
+    add up to Gini's index. scikit-learn prepares it in a quarter of a classifier's time, which dominates for
+    small trees.
 
     Args:
         X, y: as for `grow`.
-        weight: (rows,) how much a row counts; None = 1 each.
+        weight: (rows,) row weights; None = all 1.
         random, settings: as for `_regression_tree`.
     """
     tree = _regression_tree(X, np.eye(n_classes)[y], weight, random, settings)
@@ -130,7 +130,7 @@ def grow_by_gini(
 def grow_on_numbers(
     X: Singles, y: Floats, *, random: np.random.RandomState | None = None, **settings: Any
 ) -> tuple[GrownTree, Floats]:
-    """A tree of scikit-learn on a numeric target, split by variance, and the (t,) means of its nodes.
+    """A scikit-learn tree on a numeric target, split by variance, and the (t,) means of its nodes.
 
     Args:
         X: as for `grow`.
@@ -152,7 +152,7 @@ def _regression_tree(
     """scikit-learn's tree.
 
     Args:
-        random: what draws attributes and orders ties; None = the same for every tree.
+        random: random state for drawing attributes and breaking ties; None = the same for every tree.
         settings: of `DecisionTreeRegressor`.
     """
     from sklearn import config_context
@@ -174,11 +174,11 @@ def to_depth(tree: GrownTree, depth: int) -> Flags:
 
 
 def by_pessimistic_error(tree: GrownTree, confidence: float) -> Flags:
-    """Closed nodes of C4.5's pruning: a node replaces its branches where its expected errors are not more.
+    """Closed nodes of C4.5's pruning: a node replaces its branches if this does not add expected errors.
 
-    Expected errors of a leaf are the upper limit, at `confidence`, of a binomial whose errors were observed
-    (Quinlan, C4.5, 1993, section 4.2), by the normal approximation with continuity correction that Weka uses;
-    as in Weka a node may be 0.1 errors worse.
+    The expected errors of a leaf are the upper confidence limit, at `confidence`, of a binomial (Quinlan,
+    C4.5, 1993, section 4.2), by Weka's normal approximation with continuity correction; as in Weka a node may
+    be 0.1 errors worse.
     """
     n = tree.counts.sum(axis=1)
     errors = n - tree.counts.max(axis=1)
@@ -195,11 +195,11 @@ def by_pessimistic_error(tree: GrownTree, confidence: float) -> Flags:
 
 
 def by_held_out_error(tree: GrownTree, held_out: Floats, cut: Flags) -> Flags:
-    """Closed nodes of reduced-error pruning: a node replaces its branches where it errs no more on new rows.
+    """Closed nodes of reduced-error pruning: a node replaces its branches if it has no more held-out errors.
 
     Args:
-        held_out: (t, C) rows of each class in each node that did not grow the tree.
-        cut: (t,) nodes that are closed before.
+        held_out: (t, C) held-out rows of each class in each node.
+        cut: (t,) nodes that are already closed.
     """
     majority = tree.counts.argmax(axis=1)
     as_leaf = (held_out.sum(axis=1) - held_out[np.arange(len(majority)), majority]).tolist()
@@ -215,21 +215,21 @@ def by_held_out_error(tree: GrownTree, held_out: Floats, cut: Flags) -> Flags:
 
 
 def _added_errors(n: Floats, errors: Floats, confidence: float) -> Floats:
-    """How much the upper limit of the number of errors among n rows exceeds those observed, whole numbers."""
+    """Upper limit of the number of errors among n rows, minus the observed number."""
     from scipy.special import ndtri
 
     z = float(ndtri(1 - confidence))
     f = (errors + 0.5) / n
     root = np.sqrt(np.maximum(f / n - f * f / n + z * z / (4 * n * n), 0))
     limit = (f + z * z / (2 * n) + z * root) / (1 + z * z / n)
-    without = n * (1 - confidence ** (1 / n))  # the exact limit where nothing was wrong
+    without = n * (1 - confidence ** (1 / n))  # the exact limit for 0 errors
     return np.select(
         [errors < 1, errors + 0.5 >= n], [without, np.maximum(n - errors, 0)], n * limit - errors
     )
 
 
 def model(prepared: Prepared) -> Values:
-    """Group `model`: the shape of a tree that is grown on the whole sample until its leaves are pure."""
+    """Group `model`: the shape of a tree grown on the whole sample until its leaves are pure."""
     if reason := prepared.no_sample:
         return dict.fromkeys(GROUPS["model"], reason)
     sample = prepared.sample

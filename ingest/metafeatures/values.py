@@ -9,13 +9,13 @@ _QUARTILES = {"Quartile1": 0.25, "Quartile2": 0.5, "Quartile3": 0.75}  # by defi
 
 
 def summaries(values: npt.NDArray[np.floating], what: str, reason: str) -> Values:
-    """Smallest, quartiles, mean and largest of `values`, (k,), those that are missing left out.
+    """Minimum, quartiles, mean and maximum of `values`, (k,), ignoring NaN.
 
-    Quartiles are OpenML's (Apache Commons Math): the value at position p (k + 1) of the sorted ones.
+    Quartiles are OpenML's (Apache Commons Math): the value at position p (k + 1) in sorted order.
 
     Args:
         what: second half of the names, for example `MeansOfNumericAtts`.
-        reason: why there is nothing to summarize, should all be missing.
+        reason: the reason to return if all are missing.
     """
     present = values[~np.isnan(values)]
     names = ["Min", *_QUARTILES, "Mean", "Max"]
@@ -27,5 +27,5 @@ def summaries(values: npt.NDArray[np.floating], what: str, reason: str) -> Value
 
 
 def spread(values: npt.NDArray[np.number]) -> float:
-    """Sample standard deviation; 0 for a single value, as OpenML writes it."""
+    """Sample standard deviation; 0 for a single value, as at OpenML."""
     return float(values.std(ddof=1)) if len(values) > 1 else 0.0

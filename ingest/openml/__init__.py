@@ -1,8 +1,8 @@
 """Runs from OpenML, or from another server with its API.
 
-`job` puts the parts together: a `selection` says which runs, a `sweep` decides what to ask for, `api` asks
-the server and reads its documents, `answers` keeps what came until it is in the warehouse, `tables` makes
-rows of it, `store` commits them with their parents, and `records` notes the progress.
+`job` puts the parts together: `selection` describes the runs, `sweep` decides what to request, `api` asks the
+server and reads its documents, `answers` caches them until they are in the warehouse, `tables` converts them
+to rows, `store` commits these with their parents, and `records` notes the progress.
 """
 
 from collections.abc import Mapping

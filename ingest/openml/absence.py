@@ -1,4 +1,4 @@
-"""Explanation of a selection without a run: the part of it that the server lacks, and what it has instead."""
+"""Explain why a selection has no run: what the server lacks, and what it has instead."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.task_types import TASK_TYPES
 
 _MOST_ASKED = 20  # flows, and parts of the selection
-_ROWS = 100  # of evaluations: about twenty belong to a run
+_ROWS = 100  # of evaluations: a run has about twenty
 
 
 def why_nothing(selection: Selection, parts: Sequence[str], connection: Connection) -> str:
     """The reason in one line.
 
     Args:
-        parts: filters that together are the selection, as `ingest.openml.selection.partitions` returns them.
+        parts: filters that together cover the selection, from `ingest.openml.selection.partitions`.
     """
     missing = [str(flow) for flow in selection.flows[:_MOST_ASKED] if not _has_flow(flow, connection)]
     if missing:
@@ -58,7 +58,7 @@ def _has_tasks(tasks: Sequence[int], connection: Connection) -> bool:
 
 
 def _measures(parts: Sequence[str], connection: Connection) -> set[str]:
-    """Measures that runs of the first part with any run have; those that are known, if there are such."""
+    """Measures that runs of the first part with any run have; only known ones, if there are any."""
     for filters in filter(None, parts[:_MOST_ASKED]):
         try:
             found = connection.get(f"evaluation/list/{filters}/limit/{_ROWS}/offset/0", read_evaluations)

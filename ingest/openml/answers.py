@@ -1,7 +1,7 @@
-"""Cache of answers on disk until their rows are in the warehouse, so that a kill repeats no request.
+"""Cache answers on disk until their rows are in the warehouse, so that a kill repeats no request.
 
-An answer is written whole or not at all, and what can't be read is asked for again. That a listing is empty,
-or that too much was asked for, are answers as well.
+An answer is written whole or not at all, and requested again if it can't be read. Empty listings and refusals
+of too large requests are cached, too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _CODEC = "zstd"
 
 
 class Answers:
-    """Answers of a server to requests, from `folder` or from the server itself."""
+    """A server's answers to requests, from `folder` or else from the server."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection = connection
         self.reused = 0
-        """Answers that were on disk."""
+        """Number of answers found on disk."""
         self._folder = folder
 
     def get(self, path: str, read: Callable[[bytes], T]) -> T:
@@ -45,7 +45,7 @@ class Answers:
                 self.reused += 1
                 return content
         try:
-            # Written before it is read: a kill in between costs no request.
+            # Written before it is parsed: a kill in between loses no request.
             return self.connection.get(path, read, received=lambda body: self._keep(path, body, ".xml"))
         except ApiError as error:
             self.forget([path])
@@ -67,7 +67,7 @@ class Answers:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _kept(self, path: str) -> bytes | None:
-        """The body that was kept; raises the `ApiError` that was kept in its place."""
+        """The cached body; raises a cached `ApiError`."""
         nothing = self._read(self._file(path, ".none"))
         if nothing is not None:
             self.reused += 1

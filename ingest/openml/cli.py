@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ingest.openml.status import JobState
     from warehouse.store import Warehouse
 
-SHOWN_REASONS = 10  # lines that fit a screen beside the summary
+SHOWN_REASONS = 10  # lines that fit a screen with the summary
 
 
 def _numbers_option(which: str) -> Any:
-    """An option for OpenML's numbers of things; see `_numbers`."""
+    """An option for a list of OpenML ids; see `_numbers`."""
     return typer.Option(metavar="NUMBERS", help=f"{which}, separated by commas.")
 
 
@@ -76,7 +76,7 @@ class SelectionOptions:
         """The selection of runs.
 
         Raises:
-            BadInput: it has no tasks of its own, or an id is no number.
+            BadInput: it does not restrict tasks, or an id is not a number.
         """
         from ingest.openml.selection import Selection
 
@@ -97,7 +97,7 @@ class SelectionOptions:
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """The server, and how it is asked."""
+    """The server, and limits of requests to it."""
 
     panel: ClassVar = "Requests"
     server: ServerOption = DEFAULT_SERVER
@@ -126,10 +126,10 @@ class ResultOptions:
 def openml(selected: SelectionOptions, requests: RequestOptions, results: ResultOptions) -> None:
     """Download runs from OpenML, with their tasks, datasets, qualities, flows and hyperparameters.
 
-    Started again, it resumes where it was stopped and downloads only new runs. `ingest status`
-    shows what was skipped and why. Runs that the server no longer lists are kept and counted; after
-    --refresh `ingest status` names them. OpenML asks for at most one request per second and two at the same
-    time.
+    The same command resumes where it was stopped and downloads only new runs. `ingest status` shows what was
+    skipped and why. Runs that the server no longer lists are kept and counted; after --refresh `ingest
+    status` names them. OpenML asks for at most one request per second and two at the same time.
+
 
     Examples:
 
@@ -168,7 +168,7 @@ def openml(selected: SelectionOptions, requests: RequestOptions, results: Result
     print(console.rows_written(summary.added, summary.changed))
     skipped = f"; skipped: {summary.skipped:,}, see `ingest status`" if summary.skipped else ""
     if summary.unlisted:
-        print(f"known runs that are no longer listed, and kept: {summary.unlisted:,}; see `ingest status`")
+        print(f"known runs no longer listed (kept): {summary.unlisted:,}; see `ingest status`")
     print(f"{counted(summary.requests, 'requests')} in {console.duration(summary.seconds)}{skipped}")
     print(f"warehouse version {summary.version}")
 
@@ -197,9 +197,9 @@ def openml_data(
     warehouse: WarehouseOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Download datasets and compute their meta-features, beside those that OpenML published.
+    """Download datasets and compute their meta-features, besides those that OpenML published.
 
-    A dataset that was described by this version of the definitions is not downloaded again.
+    Datasets already described by this version of the definitions are not downloaded again.
 
     Example: ingest openml-data --datasets 31,61 --warehouse DIR
     """
@@ -249,7 +249,7 @@ def status(warehouse: WarehouseOption = None, output: JsonOption = "table") -> N
 
 
 def _as_it_would_begin(named: str | None, scratch: Path) -> "Warehouse":
-    """The warehouse that a job would write to, an empty one in `scratch` where it would make one."""
+    """The warehouse that a job would write to; an empty one in `scratch` if it does not exist yet."""
     from warehouse.store import Warehouse
 
     try:
@@ -259,17 +259,17 @@ def _as_it_would_begin(named: str | None, scratch: Path) -> "Warehouse":
 
 
 def _no_longer_listed(state: "JobState") -> str:
-    """A line about runs that a server had, and has no more."""
+    """A line about runs that a server no longer lists."""
     gone = state.unlisted
     if len(gone) < state.fewer:
-        return f"known runs that are no longer listed, and kept: {state.fewer:,}; --refresh finds out which"
+        return f"known runs no longer listed (kept): {state.fewer:,}; --refresh finds out which"
     shown = ", ".join(map(str, gone[:SHOWN_REASONS]))
     more = f" and {len(gone) - SHOWN_REASONS:,} more" if len(gone) > SHOWN_REASONS else ""
-    return f"no longer listed, and kept: {'runs' if len(gone) > 1 else 'run'} {shown}{more}"
+    return f"no longer listed (kept): {'runs' if len(gone) > 1 else 'run'} {shown}{more}"
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:
-    """Numbers of a comma-separated list."""
+    """Parse a comma-separated list of numbers."""
     words = comma_separated(text or "")
     wrong = [word for word in words if not word.isdecimal() or not 0 < int(word) < 2**53]
     if wrong:
@@ -290,7 +290,7 @@ def _api_key(path: Path | None) -> str | None:
 
 
 def _standing(state: "JobProgress") -> str:
-    """A line about a job of `ingest openml`."""
+    """A line about the progress of a job of `ingest openml`."""
     rate = state.found / state.seconds if state.seconds else 0.0
     line = f"{state.measure}: {counted(state.runs, 'runs')}"
     if state.total is not None:

@@ -1,7 +1,7 @@
-"""Datasets themselves: downloaded, and described by our own meta-features beside OpenML's qualities.
+"""Download datasets and compute their meta-features, besides OpenML's qualities.
 
-Both have OpenML's names and definitions, so that a dataset of the warehouse and somebody's file are compared
-by the same extractor.
+Both have OpenML's names and definitions, so that datasets of the warehouse and a user's file can be compared
+with the same extractor.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _COMPUTED = "SELECT 1 FROM qualities WHERE dataset = ? AND source = 'computed' A
 
 @dataclass
 class Described:
-    """Outcome for each dataset, by number."""
+    """Outcome for each dataset, by id."""
 
     described: list[int] = field(default_factory=list)
     known: list[int] = field(default_factory=list)
-    """Described before by the same version of the extractor."""
+    """Described earlier by the same version of the extractor."""
     failed: dict[int, str] = field(default_factory=dict)
-    """Dataset -> why it failed."""
+    """Dataset -> reason for the failure."""
 
 
 def ingest_openml_data(
@@ -40,13 +40,13 @@ def ingest_openml_data(
     *,
     report: Callable[[str], None] = lambda _: None,
 ) -> Described:
-    """Download datasets and store their sizes, content hash and meta-features, each as soon as it is done.
+    """Download datasets and store their sizes, content hashes and meta-features, each when it is done.
 
-    A dataset that can't be read, or of which OpenML names no target or several, is passed over.
+    A dataset that can't be read, or that has no target or several at OpenML, is skipped.
 
     Raises:
         BadInput: the warehouse can't be written to.
-        Failed: the server can't be reached. What was described before is kept.
+        Failed: the server can't be reached. Datasets described before are kept.
     """
     done = Described()
     for position, number in enumerate(datasets, start=1):

@@ -1,8 +1,8 @@
-"""Flows of OpenML: their components, their parameters, and which versions are one algorithm.
+"""Flows of OpenML: components, parameters, and which versions are the same algorithm.
 
 A flow is a tree of components. A new version of a library makes new flows of the same tree, and setups name
-parameters by component and version: `sklearn.ensemble.forest.RandomForestClassifier(27)_max_features`. What
-lasts is the path of steps to the component, and the parameter's name there.
+parameters by component and version: `sklearn.ensemble.forest.RandomForestClassifier(27)_max_features`. Stable
+are only the path of steps to the component, and the parameter's name in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warehouse.vocabulary.parameters import Scale
 
 _VERSION = re.compile(r"\(\d+\)")
 _CLASS = re.compile(r"(?<![\w.])(sklearn|imblearn|lightgbm|xgboost|catboost)(?:\.\w+)*\.(\w+)\b")
-"""A class of a Python package that moves its classes between modules while their names stay unique."""
+"""A class of a Python package that may move between modules, while its name stays unique."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class FlowParameter:
     name: str
     """Name of the parameter in its component."""
     parameter: str
-    """Name of the parameter in the flow, as the warehouse has it."""
+    """Name of the parameter in the flow, in the warehouse."""
     tunable: bool
     data_type: str | None
     default_value: str | None
     scale: Scale | None = None
-    """Declared scale of its numbers, where the flow is one that we build."""
+    """Declared scale of its numbers, if Headstart builds the flow."""
 
     @property
     def value_left_out(self) -> str | None:
-        """Raw value in setups without it; None if unknown. Weka's setups name no flag that is off."""
+        """Raw value in setups that omit it; None if unknown. Weka's setups omit flags that are off."""
         return "false" if self.data_type == "flag" and self.default_value is None else self.default_value
 
 
@@ -60,7 +60,7 @@ class Component:
 
 @dataclass(frozen=True)
 class OpenMLFlow:
-    """One flow with everything below it."""
+    """A flow with all its components."""
 
     id: str
     name: str
@@ -68,24 +68,24 @@ class OpenMLFlow:
     external_version: str | None
     uploader: str | None
     algorithm: str
-    """Canonical name: ours where we build the flow, else its structure."""
+    """Canonical name: Headstart's if it builds the flow, else the structure."""
     components: tuple[Component, ...]
-    """Itself first."""
+    """The flow itself first."""
     parameters: tuple[FlowParameter, ...]
 
     @property
     def structure(self) -> str | None:
-        """Name without versions, equal for flows of one algorithm; None if nothing but the name is known.
+        """Name without versions, equal for flows of one algorithm; None if only the name is known.
 
-        scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so of its
-        components, and those of packages like it, only the package and the class count. Other names stay
-        whole: `mlr.classif.rpart` and `mlr.regr.rpart` are two algorithms.
+        scikit-learn has made modules private (`sklearn.tree.tree` became `sklearn.tree._classes`), so for it
+        and similar packages only the package and the class count. Other names stay whole: `mlr.classif.rpart`
+        and `mlr.regr.rpart` are two algorithms.
         """
         return structure_of(self.name) if self.components else None
 
 
 def structure_of(name: str) -> str:
-    """Structure of a pipeline from its name: without versions and the modules of known Python packages.
+    """Structure of a pipeline from its name: without versions, and without modules of known Python packages.
 
     >>> structure_of("sklearn.pipeline.Pipeline(tree=sklearn.tree._classes.DecisionTreeClassifier)(3)")
     'sklearn.Pipeline(tree=sklearn.DecisionTreeClassifier)'
@@ -135,12 +135,12 @@ def read_flow(body: bytes) -> OpenMLFlow:
 
 
 def known_flow(flow: str, parameters: list[tuple[str, str]]) -> Flow | None:
-    """The flow of ours whose runs those of this OpenML flow are.
+    """Headstart's flow for the runs of this OpenML flow.
 
-    Another server may use the number for something else, so most of its parameters must be there.
+    Another server may use the id for something else, so most parameters must match.
 
     Args:
-        parameters: (path of the component, name) of each.
+        parameters: (path of the component, name) pairs.
     """
     ours = find_flow(flow)
     if ours is None:
@@ -162,7 +162,7 @@ def _components(element: ET.Element, path: str) -> Iterator[tuple[Component, ET.
 
 def _is_tunable(ours: Flow | None, component: Component, parameter: ET.Element, name: str) -> bool:
     if ours is not None:
-        # What we set when we build it; the rest never varies there.
+        # The hyperparameters that Headstart sets; the rest never varies there.
         return name in ours.openml_names
     named = _text(parameter, "name") or ""
     default, description = _text(parameter, "default_value"), _text(parameter, "description")
@@ -170,9 +170,9 @@ def _is_tunable(ours: Flow | None, component: Component, parameter: ET.Element, 
 
 
 def _names_in(ours: Flow, parameters: list[tuple[str, str]]) -> list[str]:
-    """Our flow's name of each (path, name); the whole path for parameters that it does not set.
+    """The name in Headstart's flow of each (path, name); the whole path for parameters that it does not set.
 
-    Numeric and nominal columns may each have an imputer: ours is the one for the numeric columns.
+    Numeric and nominal columns may each have an imputer: Headstart's is the one for numeric columns.
     """
     wanted = ours.openml_names
     whole = ["__".join(filter(None, key)) for key in parameters]
@@ -188,9 +188,9 @@ def _names_in(ours: Flow, parameters: list[tuple[str, str]]) -> list[str]:
 
 
 def _plain_names(parameters: list[tuple[str, str]]) -> list[str]:
-    """The warehouse's name of each (path, name): the plain one, or the whole path where two share it.
+    """The warehouse's name of each (path, name): the plain one, or the whole path if two share it.
 
-    The rule is that of run files, whose columns are named by path, so that both sources agree.
+    Run files, whose columns are named by path, have the same rule, so that both sources agree.
     """
     whole = ["__".join(filter(None, key)) for key in parameters]
     plain = [plain_parameter_name(name) for name in whole]

@@ -1,7 +1,7 @@
-"""Ingest jobs: requests for a selection of a server's runs, storage, and resuming.
+"""Ingest jobs: request a selection of a server's runs, store them, and resume.
 
-A job is a selection of runs of one server. Its folder below `jobs` in the warehouse has a journal of what was
-stored, skipped and why (`records`), and the answers that are not in the warehouse yet (`answers`).
+A job is a selection of runs of one server. Its folder below `jobs` in the warehouse has a journal of stored
+and skipped objects (`records`), and a cache of answers that are not in the warehouse yet (`answers`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class JobProgress:
 
     measure: str
     runs: int
-    """Runs with the measure that are known so far, from this job and from before."""
+    """Known runs with the measure, from this job and from before."""
     found: int
     """Runs among these that this job found."""
     total: int | None
@@ -54,9 +54,9 @@ class JobSummary:
 
     requests: int
     reused: int
-    """Answers that an interrupted job had left on disk."""
+    """Cached answers left by an interrupted job."""
     added: dict[str, int]
-    """Table -> rows that are new."""
+    """Table -> number of new rows."""
     changed: dict[str, int]
     skipped: int
     unlisted: int
@@ -90,25 +90,25 @@ def ingest_openml(
 
     Args:
         jobs: requests at the same time.
-        refresh: ask for everything again, and correct what has changed since.
+        refresh: request everything again, and correct changed rows.
         report: called after every page.
 
     Raises:
-        BadInput: a selection that the server does not take or has no run of, or the same job runs already, or
+        BadInput: the server rejects the selection or has no run of it, the same job is already running, or
             the disk refuses.
-        Failed: the server gave up. What came before is kept, here and where the disk refuses.
+        Failed: the server gave up. Earlier results are kept, also if the disk refuses.
     """
     job = _Job(warehouse, selection, connection, jobs, refresh, report)
     with job.alone():
         try:
             return job.run()
         except BaseException:
-            connection.stop()  # or threads that wait for their turn would keep the process from ending
+            connection.stop()  # waiting threads would keep the process alive
             raise
 
 
 def estimate(warehouse: Warehouse, selection: Selection, connection: Connection) -> Estimate:
-    """About how many requests `ingest_openml` would make; a dozen find it out, and nothing is written."""
+    """Estimate the requests of `ingest_openml` with about a dozen; nothing is written."""
     job = _Job(warehouse, selection, connection)
     evaluations = known = requests = 0
     parts = partitions(selection, connection)
@@ -123,7 +123,7 @@ def estimate(warehouse: Warehouse, selection: Selection, connection: Connection)
 
 
 class _Job:
-    """One selection on its way into the warehouse."""
+    """The ingestion of one selection."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class _Job:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep the same job from running twice at a time."""
+        """Keep the same job from running twice at the same time."""
         make_folder(self._records.folder)
         try:
             with FileLock(self._records.folder / ".lock", timeout=0):
@@ -159,7 +159,7 @@ class _Job:
             raise BadInput("another process is already running this job; see `ingest status`") from error
 
     def run(self) -> JobSummary:
-        # A selection that is refused is no job: partitions come before the journal.
+        # A refused selection is not a job, so partitions come before the journal.
         parts = partitions(self._selection, self._connection)
         self._records.begin(self._content, refresh=self._refresh)
         self._store.put_lost_parents()
@@ -184,7 +184,7 @@ class _Job:
         )
 
     def _explain_absence(self, parts: Sequence[str]) -> str | None:
-        """The reason why there is no run at all, None if there are some; notes flows without any."""
+        """The reason if there is no run at all, else None; records flows without runs."""
         known = (
             len(self._store.known_runs(filters, measure))
             for filters, measure in product(parts, self._selection.measures)
@@ -196,7 +196,7 @@ class _Job:
         return None
 
     def sweep(self, filters: str, measure: str, *, with_setups: bool = False) -> Sweep:
-        """The search for one measure, where it was left."""
+        """The search for one measure, from where it stopped."""
         left_off = LeftOff() if self._refresh else self._records.left_off(filters, measure)
         known = IdSet()
         if not self._refresh:
@@ -226,7 +226,7 @@ class _Job:
                 continue
             if number and not found and not self._refresh and self._records.asked_lately(filters, measure):
                 continue
-            # Runs of later measures are mostly the same, and their setups known.
+            # Later measures mostly have the same runs, whose setups are known.
             sweep = self.sweep(filters, measure, with_setups=number == 0)
             self._ingest(sweep)
             found += sweep.found
@@ -241,7 +241,7 @@ class _Job:
             self._ingest_failures(filters)
 
     def _ingest(self, sweep: Sweep) -> None:
-        """Ask for all pages; while one batch is being stored, the next is on its way."""
+        """Request all pages; while one batch is stored, the next is requested."""
         batch, total = Batch(), None
         with ThreadPoolExecutor(1) as writer:
             storing: Future[None] | None = None
@@ -262,7 +262,7 @@ class _Job:
             self._commit(batch, sweep, sweep.state())
 
     def _commit(self, batch: Batch, sweep: Sweep, state: dict[str, Any]) -> None:
-        """Store what a batch found, with what its runs refer to, and forget its requests."""
+        """Store a batch with everything its runs refer to, and forget its requests."""
         rows = len(batch.rows)
         self._store.put_evaluations(batch)
         if batch.requests:
@@ -279,7 +279,7 @@ class _Job:
         self._store.forget(batch)
 
     def _ingest_failures(self, filters: str) -> None:
-        """Runs that ended with an error: `evaluation/list` does not have them."""
+        """Store runs that ended with an error, which `evaluation/list` lacks."""
         start = 0
         while rows := self._runs(filters, start, LARGEST_PAGE):
             start += LARGEST_PAGE

@@ -1,4 +1,4 @@
-"""Sets of numbers that lie densely, such as those of OpenML's runs, in a fiftieth of a set's memory."""
+"""Sets of dense integers, such as OpenML's run ids, in a fiftieth of a set's memory."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class IdSet(MutableSet[int]):
         return self._length
 
     def add(self, value: int) -> None:
-        """Put a number in."""
+        """Add a number."""
         if value not in self:
             self._blocks[value >> _BITS] = self._blocks.get(value >> _BITS, 0) | _bit(value)
             self._length += 1
 
     def discard(self, value: int) -> None:
-        """Take a number out, if it is there."""
+        """Remove a number if it is there."""
         if value in self:
             self._blocks[value >> _BITS] &= ~_bit(value)
             self._length -= 1

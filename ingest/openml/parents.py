@@ -1,4 +1,4 @@
-"""The parents of runs: tasks, datasets with their qualities, and flows, each requested once."""
+"""Request the parents of runs once: tasks, datasets with their qualities, and flows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Parents:
         self, warehouse: Warehouse, answers: Answers, skip: Callable[[str, str], None], refresh: bool
     ) -> None:
         self.requests: list[str] = []
-        """Made so far: their answers may be forgotten once the tables are written."""
+        """Requests so far, whose answers may be forgotten once the tables are written."""
         self.flows: dict[str, KnownFlow] = {} if refresh else _known_flows(warehouse)
         self._warehouse = warehouse
         self._answers = answers
@@ -44,10 +44,10 @@ class Parents:
         self._procedures: Mapping[str, str] | None = None
 
     def tables_for(self, rows: Rows) -> dict[str, Any]:
-        """Rows of all tables for what these runs refer to and nobody has seen yet.
+        """Rows of all tables for the unknown parents of these runs.
 
         Args:
-            rows: with `task_id`, `flow_id`, and what the listing has of their datasets and names.
+            rows: have `task_id`, `flow_id`, and the listed ids and names of their datasets.
         """
         tables = self._flow_tables({row["flow_id"]: row.get("flow_name", "") for row in rows})
         tasks = self._new_tasks({row["task_id"]: row.get("data_id", "") for row in rows})
@@ -66,7 +66,7 @@ class Parents:
         return flow_tables(flows) if flows else {}
 
     def _flow(self, number: str, name: str) -> OpenMLFlow:
-        """The flow with all its components; its name alone where the server can't give it."""
+        """The flow with its components; only its name if the server can't give it."""
         path = f"flow/{number}"
         try:
             return self._ask(path, read_flow)
@@ -76,7 +76,7 @@ class Parents:
             return OpenMLFlow(number, plain, None, None, None, structure_of(plain), (), ())
 
     def _new_tasks(self, datasets: Mapping[str, str]) -> Rows:
-        """Rows of `task/list`; a task that is not listed has at least its dataset, from its runs."""
+        """Rows of `task/list`; an unlisted task has its dataset, from its runs."""
         new = [task for task in datasets if key(task) not in self._tasks]
         self._tasks |= {key(task) for task in new}
         listed = {row["task_id"]: row for row in self._in_lists("task/list/task_id", new, read_tasks)}
@@ -100,7 +100,7 @@ class Parents:
         return dataset_tables(rows, qualities)
 
     def _of_stand_in(self, task: str | None) -> Mapping[str, str | None]:
-        """Qualities that came with a run file, when of the dataset only the task was known."""
+        """Qualities from a run file, imported when only the task of the dataset was known."""
         found = self._warehouse.arrow(
             "SELECT quality, value FROM qualities WHERE dataset = ? AND source = 'openml'",
             [f"openml-task:{task}"],
@@ -128,7 +128,7 @@ class Parents:
     def _in_lists(
         self, path: str, numbers: Sequence[str], read: Callable[[bytes], list[dict[str, str]]]
     ) -> list[dict[str, str]]:
-        """Rows of a listing for these numbers, of whatever status."""
+        """Rows of a listing for these ids, of any status."""
         rows = []
         for start in range(0, len(numbers), _IDS_IN_A_LIST):
             some = ",".join(numbers[start : start + _IDS_IN_A_LIST])
@@ -145,7 +145,7 @@ class Parents:
 
 
 def _known_flows(warehouse: Warehouse) -> dict[str, KnownFlow]:
-    """The flows of OpenML that the warehouse has with their components."""
+    """The flows of OpenML that the warehouse has, with components."""
     rows = warehouse.arrow(
         """
         SELECT f.flow, coalesce(f.algorithm, f.flow) AS algorithm, p.component, c.component_flow, p.name,

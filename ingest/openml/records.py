@@ -1,12 +1,12 @@
 """Records of a job's progress, from which a stopped job resumes.
 
-A job's folder below `jobs` in the warehouse has a journal. Its records, by event:
+A job's folder below `jobs` in the warehouse has a journal with these events:
 
     started    the selection
-    stored     how far the search for a measure of a partition is, once that is in the warehouse
-    swept      a search came to its end; `fewer` runs than known are listed, `unlisted` are which, if known
-    skipped    what was left out, and why
-    finished   the job came to its end
+    stored     progress of the search for a measure of a partition, in the warehouse
+    swept      a search ended; `fewer`: how many known runs are not listed, `unlisted`: which, if known
+    skipped    an object was left out, with the reason
+    finished   the job ended
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from warehouse.support.files import make_folder
 from warehouse.support.journal import Journal
 
 _ASK_AGAIN = timedelta(days=1)
-"""OpenML computes a run's measures together: while the first has nothing new, the others are asked daily."""
+"""OpenML computes a run's measures together: if the first has nothing new, the others are requested daily."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class LeftOff:
 
     position: Position = field(default_factory=Position)
     extra_rows: frozenset[tuple[int, str]] = frozenset()
-    """(run, engine) of rows of other engines."""
+    """(run, engine) of rows by other engines."""
     others: frozenset[int] = frozenset()
-    """Runs that have no row of the first engine."""
+    """Runs without a row by the first engine."""
     page: int = LARGEST_PAGE
-    """Rows that the server gives at once."""
+    """Most rows per request."""
 
 
 class JobRecords:
@@ -44,12 +44,12 @@ class JobRecords:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.skipped = 0
-        """Number of objects skipped since the job began."""
+        """Number of skipped objects since the job's start."""
         self._journal = Journal(folder / "journal.jsonl")
         self._unfinished: list[dict[str, Any]] = []
 
     def begin(self, content: dict[str, Any], *, refresh: bool) -> None:
-        """Note that the job starts. What an interrupted one did is known unless it did something else."""
+        """Record the start of a job. It resumes an interrupted one only if that did the same."""
         records: list[dict[str, Any]] = []
         for record in self._journal.records():
             records = [] if record["event"] == "finished" else [*records, record]
@@ -64,12 +64,12 @@ class JobRecords:
         self._journal.append({"event": event, "time": now, **facts})
 
     def skip(self, what: str, why: str) -> None:
-        """Note that something is left out."""
+        """Record that something is left out."""
         self.skipped += 1
         self.note("skipped", what=what, why=why)
 
     def left_off(self, filters: str, measure: str) -> LeftOff:
-        """State from which the search for a measure is to go on."""
+        """State from which the search for a measure continues."""
         last = _last("stored", filters, measure, self._journal.records())
         if last is None:
             return LeftOff()
@@ -81,18 +81,18 @@ class JobRecords:
         )
 
     def found_before_kill(self, filters: str, measure: str) -> int | None:
-        """How many evaluations of a measure this job found before it was interrupted; None if it had not been
-        through with it, or that is long ago."""
+        """How many evaluations of a measure this job found before it was interrupted; None if it had not
+        completed the measure, or long ago."""
         swept = _swept_lately(filters, measure, self._unfinished)
         return int(swept["found"]) if swept is not None else None
 
     def asked_lately(self, filters: str, measure: str) -> bool:
-        """Whether a search for a measure came to its end lately."""
+        """Whether a search for a measure ended recently."""
         return _swept_lately(filters, measure, self._journal.records()) is not None
 
 
 def _last(event: str, filters: str, measure: str, records: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last time that something happened to a measure of a partition."""
+    """The last such event of a measure of a partition."""
     last = None
     for record in records:
         if record["event"] == event and (record["filters"], record["measure"]) == (filters, measure):
@@ -101,7 +101,7 @@ def _last(event: str, filters: str, measure: str, records: Iterable[dict[str, An
 
 
 def _swept_lately(filters: str, measure: str, records: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last time that a search for a measure came to its end, if that was lately."""
+    """The last end of a search for a measure, if it was recent."""
     last = _last("swept", filters, measure, records)
     is_old = last is None or datetime.now(UTC) - datetime.fromisoformat(last["time"]) >= _ASK_AGAIN
     return None if is_old else last

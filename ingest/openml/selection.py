@@ -22,10 +22,10 @@ _IDS_IN_A_FILTER = 200  # so that paths stay below `LONGEST_TARGET`
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs that fit everything that is given. Numbers are OpenML's.
+    """A selection of runs by all given criteria; numbers are OpenML's ids.
 
     Raises:
-        BadInput: a suite or measure that can't be one, no measure, or `most` without flows and tasks.
+        BadInput: an invalid suite or measure, no measure, or `most` without flows and tasks.
     """
 
     suite: str | None = None
@@ -35,11 +35,11 @@ class Selection:
     uploaders: tuple[int, ...] = ()
     measures: tuple[str, ...] = MEASURES["classification"]
     since: int | None = None
-    """Only runs with this number or a higher one."""
+    """Only runs with this id or a higher one."""
     most: int | None = None
-    """Largest number of runs of each task and flow."""
+    """Most runs of each task and flow."""
     failures: bool = False
-    """Also runs that ended with an error, which have no evaluation."""
+    """Include runs that ended with an error, which have no evaluation."""
 
     def __post_init__(self) -> None:
         if self.most is not None and not (self.flows and self.has_tasks):
@@ -57,7 +57,7 @@ class Selection:
 
 
 def partitions(selection: Selection, connection: Connection) -> list[str]:
-    """Filters that together are the selection, each short enough for a request: "flow/6969/task/3,6".
+    """Filters that together cover the selection, each short enough for a request: "flow/6969/task/3,6".
 
     Raises:
         BadInput: the server has no such suite or measure, or no task for the selection.
@@ -75,7 +75,7 @@ def partitions(selection: Selection, connection: Connection) -> list[str]:
 
 
 def _refuse_unknown_measures(measures: Sequence[str], connection: Connection) -> None:
-    """Refuse measures that neither we nor the server know; a server without a list of them knows none."""
+    """Refuse measures unknown to both Headstart and the server, which may have no list of them."""
     unknown = [measure for measure in measures if known_name(measure) is None]
     if unknown:
         with suppress(ApiError, UnreadableError):
@@ -98,7 +98,7 @@ def _tasks(selection: Selection, connection: Connection) -> list[int]:
 
 
 def _listed(connection: Connection, path: str, read: Callable[[bytes], list[T]]) -> list[T]:
-    """A listing, empty where the server has nothing of it; never one that was kept."""
+    """A fresh listing, empty if the server has none; never from the cache."""
     try:
         return connection.get(path, read)
     except ApiError as error:
@@ -110,6 +110,6 @@ def _listed(connection: Connection, path: str, read: Callable[[bytes], list[T]])
 
 
 def _chunks(name: str, numbers: Sequence[int], size: int) -> list[str]:
-    """Path segments that filter by these numbers; one that filters nothing where there are none."""
+    """Path segments that filter by these numbers; an empty one if there are none."""
     parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
     return [f"{name}/{','.join(map(str, part))}" for part in parts] or [""]

@@ -18,21 +18,21 @@ class JobState:
 
     server: str
     selection: dict[str, Any]
-    """The given fields of `ingest.openml.selection.Selection`."""
+    """The non-empty fields of `ingest.openml.selection.Selection`."""
     state: str
-    """running, finished or interrupted."""
+    """`running`, `finished` or `interrupted`."""
     started: str
     """Start of the first run of the job, in UTC."""
     last: str
     """Time of its last activity, in UTC."""
     evaluations: dict[str, int]
-    """Measure -> evaluations that it has found so far."""
+    """Measure -> number of evaluations found so far."""
     skipped: list[tuple[str, str]]
     """Skipped objects, with reasons."""
     fewer: int
     """Number of known runs that the server no longer lists. They are kept."""
     unlisted: list[int]
-    """Numbers of these runs, as far as a job with `refresh` found them out."""
+    """Ids of these runs, if a job with `refresh` has determined them."""
 
 
 def job_states(warehouse: Path) -> list[JobState]:
@@ -68,7 +68,7 @@ def _state(folder: Path) -> Iterator[JobState]:
 
 
 def _unlisted(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The newest facts about runs that the server no longer lists."""
+    """The newest records of runs that the server no longer lists."""
     fewer: dict[str, dict[str, int]] = {}
     gone: dict[tuple[str, str], list[int]] = {}
     for record in records:

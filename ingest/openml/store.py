@@ -22,7 +22,7 @@ from ingest.openml.sweep import LARGEST_PAGE, Page, Position
 from ingest.openml.tables import Rows, Tables, evaluation_tables, failed_run_tables, key, setup_tables
 from warehouse.store import Warehouse
 
-_BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0  # what a kill may lose, against the cost of a commit
+_BATCH_ROWS, _BATCH_SECONDS = 10_000, 60.0  # a balance of loss by a kill and cost of commits
 _BATCH_VALUES = 400_000  # of hyperparameters: a commit holds them all in memory
 
 _KNOWN = """
@@ -38,7 +38,7 @@ _OF_TASKS = """
       AND ($uploaders IS NULL OR list_contains($uploaders, r.uploader))
   )
 """
-# Runs without a row that they refer to, as a repair may leave them; one a task and flow, or lost setup.
+# Runs whose parents were lost by a repair; one per task and flow, or lost setup.
 _ORPHANS = """
 WITH orphans AS (
   SELECT r.run, r.task, r.setup, t.dataset, s.setup IS NULL AS without_setup
@@ -57,19 +57,19 @@ ORDER BY ALL
 
 @dataclass
 class Batch:
-    """Pages on their way into the warehouse."""
+    """Pages to be stored together."""
 
     rows: list[dict[str, str]] = field(default_factory=list)
     setups: dict[str, SetupValues] = field(default_factory=dict)
     values: int = 0
-    """Values of hyperparameters that came with the setups."""
+    """Number of hyperparameter values in the setups."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     position: Position = field(default_factory=Position)
     started: float = field(default_factory=time.monotonic)
 
     def add(self, page: Page) -> None:
-        """Put a page behind the others."""
+        """Append a page."""
         self.rows += page.listing.rows
         self.setups |= {setup.setup: setup for setup in page.listing.setups}
         self.values += sum(len(setup.parameters) for setup in page.listing.setups)
@@ -78,7 +78,7 @@ class Batch:
         self.position = page.position
 
     def let_go(self) -> None:
-        """Drop what has become tables, while these are written."""
+        """Free the content that is now in tables, while these are written."""
         self.rows, self.setups, self.parameters = [], {}, {}
 
     @property
@@ -92,19 +92,19 @@ class Batch:
 
 
 class BatchStore:
-    """Puts batches into a warehouse, asking for what their runs refer to and nobody has seen yet."""
+    """Store batches in a warehouse, requesting the unknown parents of their runs."""
 
     def __init__(
         self, warehouse: Warehouse, answers: Answers, skip: Callable[[str, str], None], *, refresh: bool
     ) -> None:
-        """A store.
+        """Open the warehouse for batches.
 
         Args:
-            skip: told what has to be left out, and why.
-            refresh: ask again for what is known.
+            skip: called with each left-out object and the reason.
+            refresh: request known parents again.
         """
         self.added: dict[str, int] = {}
-        """Table -> rows that are new."""
+        """Table -> number of new rows."""
         self.changed: dict[str, int] = {}
         self.seconds_writing = 0.0
         self._warehouse = warehouse
@@ -118,7 +118,7 @@ class BatchStore:
         return self._warehouse.version
 
     def known_runs(self, filters: str, measure: str) -> IdSet:
-        """Runs of a partition that the warehouse has with a value of the measure."""
+        """Runs of a partition with a value of the measure in the warehouse."""
         parts = filters.split("/") if filters else []
         wanted = dict(zip(parts[::2], parts[1::2], strict=True))
         keys = {name: [key(number) for number in numbers.split(",")] for name, numbers in wanted.items()}
@@ -129,12 +129,12 @@ class BatchStore:
         of_flows = {"measure": measure, "flows": keys.get("flow")}
         if any(named.values()):
             rows = self._warehouse.arrow(_KNOWN + _OF_TASKS, {**of_flows, **named})
-        else:  # without a join with millions of runs
+        else:  # avoids a join with millions of runs
             rows = self._warehouse.arrow(_KNOWN, of_flows)
         return IdSet.of_array(rows["number"].to_numpy())
 
     def without_runs(self, flows: Sequence[int]) -> list[int]:
-        """The flows among `flows` of which the warehouse has no evaluated run."""
+        """The flows among `flows` without an evaluated run in the warehouse."""
         query = "SELECT DISTINCT flow FROM evaluations WHERE list_contains($flows, flow)"
         found = self._warehouse.arrow(query, {"flows": [key(flow) for flow in flows]})["flow"].to_pylist()
         return [flow for flow in flows if key(flow) not in found]
@@ -150,7 +150,7 @@ class BatchStore:
             self._write(batch, failed_run_tables)
 
     def put_lost_parents(self) -> None:
-        """Store again the tasks, datasets, flows and setups of runs that a repair has lost."""
+        """Restore the tasks, datasets, flows and setups of runs that a repair has lost."""
         if self._warehouse.arrow("SELECT 1 FROM ingests WHERE source = 'repair' LIMIT 1").num_rows:
             rows = self._warehouse.arrow(_ORPHANS).to_pylist()
             numbers = [
@@ -163,13 +163,13 @@ class BatchStore:
             self.forget(batch)
 
     def forget(self, batch: Batch) -> None:
-        """Drop the answers that led to a batch: they are in the warehouse."""
+        """Delete the cached answers of a batch, which are now in the warehouse."""
         self._answers.forget(batch.requests + self._parents.requests)
         self._parents.requests.clear()
 
     def _tables_around(self, batch: Batch) -> dict[str, Any]:
-        """Parents of the batch's runs that are new."""
-        tables = self._parents.tables_for(batch.rows)  # first: setups are read with their flows
+        """The new parents of the batch's runs."""
+        tables = self._parents.tables_for(batch.rows)  # first, since setups are read with their flows
         setups = self._with_missing_setups(batch)
         return tables | setup_tables(setups.values(), batch.parameters, self._parents.flows)
 
@@ -186,7 +186,7 @@ class BatchStore:
         pa.default_memory_pool().release_unused()  # the next batch's tables are seconds away
 
     def _with_missing_setups(self, batch: Batch) -> dict[str, SetupValues]:
-        """The batch's setups by number, and those that its runs refer to and nobody has seen yet."""
+        """The batch's setups by id, and unknown setups that its runs refer to."""
         flow_of = {row["setup_id"]: row["flow_id"] for row in batch.rows}
         setups = {number: setup for number, setup in batch.setups.items() if not self._is_doubtful(setup)}
         unseen = [number for number in flow_of if number not in setups]
@@ -202,11 +202,11 @@ class BatchStore:
         return setups
 
     def _is_doubtful(self, setup: SetupValues) -> bool:
-        """Whether a setup without values may be one that is lost: listings of evaluations show both alike."""
+        """Whether a setup without values may be a lost one: listings of evaluations show both alike."""
         return not setup.parameters and self._parents.flows[setup.flow].has_parameters
 
     def _ask_for_setups(self, numbers: Sequence[str], batch: Batch, setups: dict[str, SetupValues]) -> None:
-        """Put the setups of these numbers among `setups`, in as few requests as the server takes."""
+        """Add the setups with these ids to `setups`, in as few requests as possible."""
         path = f"setup/list/setup/{','.join(numbers)}"
         try:
             listing = self._answers.get(path, read_setups)
@@ -229,8 +229,8 @@ class BatchStore:
         self._ask_for_setups(numbers[half:], batch, setups)
 
     def _known_setups(self, numbers: Sequence[str]) -> set[str]:
-        """The setups among `numbers` that the warehouse has."""
-        if not numbers:  # the usual case: a first question to a new version takes as long as a small commit
+        """The setups among `numbers` in the warehouse."""
+        if not numbers:  # the usual case: the first query of a new version takes as long as a small commit
             return set()
         found = self._warehouse.arrow(
             "SELECT setup FROM setups WHERE setup IN (SELECT unnest($keys))",

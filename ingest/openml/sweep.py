@@ -1,13 +1,13 @@
-"""Requests that find every evaluation of a selection, however the server orders its listings.
+"""Find every evaluation of a selection, however the server orders its listings.
 
-Offsets into a listing are slow and unstable: rows repeat or vanish between pages when a run is added, or when
-the server feels like another order. Windows of run ids are neither, but ids of a selection may be anywhere.
-So the end of the listing says whether the server has more than is known; where ids lie densely, windows of
-ids fetch them, and elsewhere the listing itself does. It ends when the listing has no row beyond the number
-of known ones, which also finds evaluations that came late, for runs of any age.
+Offsets into a listing are slow and unstable: rows repeat or vanish between pages when a run is added or the
+order changes. Windows of run ids are neither, but the ids of a selection may be anywhere. So the end of the
+listing shows whether the server has more than is known; windows fetch the runs where ids are dense, and the
+listing elsewhere. The search ends when the listing has no row beyond the number of known ones, so it also
+finds late evaluations of runs of any age.
 
-    known        runs of the selection with a value of the measure, here and in the warehouse
-    window       ids k W to (k + 1) W - 1: a fixed grid, so that the same requests come again after a kill
+    known   runs of the selection with a value of the measure, from this job and in the warehouse
+    window    ids k W to (k + 1) W - 1: a fixed grid, so that requests are the same after a kill
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ logger = logging.getLogger(__name__)
 Get = Callable[[str, Callable[[bytes], Listing]], Listing]
 
 LARGEST_PAGE = 1000
-"""Rows that OpenML gives at once since June 2026."""
+"""Most rows per request at OpenML since June 2026."""
 _LOOK_BACK = 0.9
-"""Share of a page that the first look at the end of a listing spends on runs that are known."""
+"""Share of known runs in the page of the first look at the end of a listing."""
 _OVERLAP = 0.02
-"""The same where pages follow one another: rows may have moved up meanwhile."""
+"""The same for consecutive pages: rows may have moved up meanwhile."""
 _SPARSE = 4
-"""Ids per run beyond which the listing costs fewer requests than windows."""
+"""With more ids per run, the listing costs fewer requests than windows."""
 _GAP = 10
-"""Windows without a run after which there are none above, where nothing but ids can tell."""
+"""If only ids can tell, windows end after this many without a run."""
 _DEEPEST = 1_000_000
-"""Offset up to which a listing is asked for its end; OpenML takes 8 s for it, and fails at ten times it."""
-_FEW = 20  # ids; so near, the end of a listing is near enough
-_FIRST_ENGINE = "1"  # of those that compute evaluations; production has had no other
+"""Largest offset in searches for the end of a listing; OpenML takes 8 s for it, and fails at ten times it."""
+_FEW = 20  # ids; the end of a listing need not be known better
+_FIRST_ENGINE = "1"  # the only evaluation engine in production so far
 _FRUITLESS = 3
-"""Rounds without new rows, though the server announces more, after which the walk ends."""
+"""The walk ends after this many rounds without new rows, even if the server announces more."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Position:
-    """Window at which the walk goes on after a page has been stored."""
+    """Window at which the walk continues after a page has been stored."""
 
     window: int | None = None
     """The next window; None = not walking."""
@@ -76,16 +76,16 @@ class Sweep:
     """Path segments: `flow/6969/task/3,6`."""
     measure: str
     known: MutableSet[int]
-    """Runs known so far to have a row of the first engine; grows with the pages."""
+    """Known runs with a row by the first engine; grows with the pages."""
     extra_rows: set[tuple[int, str]] = field(default_factory=set)
-    """(run, engine) of rows of other engines: listings have a row for each."""
+    """(run, engine) of rows by other engines: listings have a row for each."""
     position: Position = field(default_factory=Position)
     since: int | None = None
     """Only runs with this id or a higher one."""
     most: int | None = None
-    """Largest number of runs, the first that the server lists."""
+    """Most runs, the first that the server lists."""
     with_setups: bool = False
-    """Requests that expect many new runs bring their hyperparameters as well: one in place of two."""
+    """Also request hyperparameters if many new runs are expected: one request in place of two."""
     page: int = LARGEST_PAGE
     jobs: int = 1
     unreadable: Callable[[str, str], None] = lambda *_: None
@@ -94,20 +94,20 @@ class Sweep:
     fewer: int = field(default=0, init=False)
     """Number of known runs that are no longer listed."""
     came_to_the_end: bool = field(default=False, init=False)
-    """Whether all listed runs are known, which a search with `since` or `most` does not tell."""
+    """Whether all listed runs are known; a search with `since` or `most` can't tell."""
 
     def __post_init__(self) -> None:
         self._known_before = len(self.known)
 
     @property
     def found(self) -> int:
-        """Runs that became known since it began."""
+        """Number of new runs since the start."""
         return len(self.known) - self._known_before
 
     def not_found(self, runs: Iterable[int]) -> list[int] | None:
-        """Choose the runs that the server does not list; None where that can't be told.
+        """Choose the runs that the server does not list; None if unknown.
 
-        It can after a search that began with nothing known, came to the end, and could read every row.
+        Known only after a search that began with nothing known, reached the end, and could read every row.
         """
         if self._known_before or not self.came_to_the_end or any(run <= 0 for run, _ in self.extra_rows):
             return None
@@ -115,7 +115,7 @@ class Sweep:
         return [run for run in runs if run not in self.known and run not in others]
 
     def state(self) -> dict[str, Any]:
-        """Current state besides the position, as JSON values."""
+        """Current state except the position, as JSON values."""
         others = {run for run, _ in self.extra_rows} - self.known
         return {
             "known": len(self.known) + len(others),
@@ -125,7 +125,7 @@ class Sweep:
         }
 
     def pages(self) -> Iterator[Page]:
-        """Requests until the server has no more; each page is to be stored before the next is asked for."""
+        """Request pages until the server has no more; store each before the next is requested."""
         gap = 1 if self.since is None else _GAP
         if self.most is not None:
             yield from self._first_rows(self.most)
@@ -146,7 +146,7 @@ class Sweep:
             bulk, highest = not self.known or overlap == _OVERLAP, max(self.known, default=0)
             listing, requests = self._listing(start, self.answers.get, bulk=bulk)
             while start and not listing.rows:
-                # Runs have vanished: the listing ends before where the known ones end.
+                # Runs have vanished: the listing is shorter than the known runs.
                 start = max(start - self.page, 0)
                 listing, requests = self._listing(start, self.answers.get)
             taken, fresh = self._take(listing)
@@ -162,7 +162,7 @@ class Sweep:
                 if not reaches_end and _are_dense(fresh, len(fresh)):
                     yield from self._walk_from(fresh[0])
                 elif is_ordered and fresh[0] < highest:
-                    # A listing in no order would never end. Windows do, if runs lie densely enough.
+                    # An unordered listing would never end; windows do, if ids are dense enough.
                     is_ordered = False
                     if _are_dense(self.known, self.estimate()):
                         yield from self._walk_over(self.known)
@@ -185,18 +185,18 @@ class Sweep:
             fruitless = fruitless + 1 if self._rows_known() == before else 0
 
     def _count_fewer(self, end: int) -> None:
-        """Note how many known rows the listing lacks, if it ends at row `end`.
+        """Record how many known rows the listing lacks, if it ends at row `end`.
 
-        A page may have shown a row twice in another's place: the last row that there should be is asked for.
+        A page may have shown a row twice in place of another, so the expected last row is requested.
         """
         last = self._rows_known() - 1
         if end <= last and not self._reaches(last, self.answers.connection.get):
             self.fewer = last + 1 - end
 
     def _beyond_the_gap(self, since: int) -> Iterator[Page]:
-        """Windows up to the end of the listing, where a walk that ends at a gap did not reach it.
+        """Windows up to the end of the listing, if a walk that ended at a gap did not reach it.
 
-        Of very long listings it is not known: their runs lie densely.
+        The end of very long listings is unknown, but their ids are dense.
         """
         while not self._reaches(_DEEPEST):
             _, end = self._end(lambda _: self.page)
@@ -211,7 +211,7 @@ class Sweep:
                 return
 
     def estimate(self, get: Get | None = None) -> int:
-        """About how many rows the server has, to a tenth or a few; a dozen requests."""
+        """Estimate the server's rows, to a tenth or a few, with a dozen requests."""
         return sum(self._end(lambda row: max(int(0.1 * row), _FEW), get)) // 2
 
     def has_rows(self, get: Get) -> bool:
@@ -219,7 +219,7 @@ class Sweep:
         return self._reaches(0, get)
 
     def _end(self, precision: Callable[[int], int], get: Get | None = None) -> tuple[int, int]:
-        """A row that the listing has and one that it has not, as near to each other as `precision` says."""
+        """Indices of a row in the listing and one beyond its end, as close as `precision` says."""
         low, high = 0, self.page
         while self._reaches(high, get):
             low, high = high, high * 4
@@ -237,7 +237,7 @@ class Sweep:
         yield from self._walk(self._position_of(run), gap)
 
     def _walk_over(self, runs: Collection[int]) -> Iterator[Page]:
-        """All windows from the lowest of these runs to the highest, and on from there."""
+        """All windows from the lowest to the highest of these runs, and on from there."""
         start = self._position_of(min(runs))
         yield from self._walk(start, through=max(runs) // start.width)
 
@@ -247,7 +247,7 @@ class Sweep:
         return Position(run // width, width)
 
     def _walk(self, start: Position, gap: int = 1, through: int = 0) -> Iterator[Page]:
-        """Windows from a position on, until `gap` of them in a row beyond `through` are empty."""
+        """Windows from a position until `gap` empty ones in a row beyond `through`."""
         upcoming, width, empty = start.window or 0, start.width, 0
         with _pool(self.jobs) as pool:
             waiting: deque[tuple[int, Future[tuple[Listing, list[str]]]]] = deque()
@@ -265,7 +265,7 @@ class Sweep:
                 )
 
     def _window(self, low: int, high: int) -> tuple[Listing, list[str]]:
-        """The evaluations of runs `low` to `high` - 1, and the requests that found them."""
+        """The evaluations of runs `low` to `high` - 1, and the requests made for them."""
         size = high - low
         while size <= self.page:
             path = self._path(f"run/{','.join(map(str, range(low, high)))}", bulk=True)
@@ -290,7 +290,7 @@ class Sweep:
     # ---- listing by offset -----------------------------------------------------------------------
 
     def _all_pages(self) -> Iterator[Page]:
-        """The whole listing from its start, without the cache."""
+        """The whole listing from the start, without the cache."""
         start = 0
         while True:
             listing, requests = self._listing(start, self.answers.connection.get)
@@ -300,7 +300,7 @@ class Sweep:
             start += self.page - int(_OVERLAP * self.page)
 
     def _first_rows(self, most: int) -> Iterator[Page]:
-        """The first rows of the listing, unless that many are known."""
+        """The first rows of the listing, unless so many are known."""
         start = 0
         while len(self.known) < most:
             listing, requests = self._listing(start, self.answers.get, most - start, bulk=True)
@@ -314,7 +314,7 @@ class Sweep:
     def _listing(
         self, start: int, get: Get, most: int = LARGEST_PAGE, *, bulk: bool = False
     ) -> tuple[Listing, list[str]]:
-        """A page of the listing from row `start` on, empty where the listing has ended."""
+        """A page of the listing from row `start`, empty beyond its end."""
         while True:
             limit = min(most, self.page)
             path = self._path(f"limit/{limit}/offset/{start}", bulk=bulk)
@@ -336,7 +336,7 @@ class Sweep:
                 return joined(left, right), left_requests + right_requests
 
     def _reaches(self, row: int, get: Get | None = None) -> bool:
-        """Whether the server's listing has a row of this number, from 0."""
+        """Whether the server's listing has a row with this index, from 0."""
         path = self._path(f"limit/1/offset/{row}")
         try:
             return bool((get or self.answers.get)(path, read_evaluations).rows)
@@ -350,17 +350,17 @@ class Sweep:
     # ---- both ------------------------------------------------------------------------------------
 
     def _path(self, end: str, *, bulk: bool = False) -> str:
-        """A request for evaluations; where many are new, their setups come along."""
+        """A request for evaluations, with their setups if many are new."""
         kind = "evaluation/setup/list" if bulk and self.with_setups else "evaluation/list"
         return "/".join(filter(None, [kind, "function", self.measure, self.filters, end]))
 
     def _ask_for_less(self, error: ApiError, asked: int) -> None:
-        if error.code != 414:  # a path that is too long says nothing about the rows of an answer
+        if error.code != 414:  # a too long path says nothing about the rows of an answer
             self.page = max(min(self.page, asked // 2), 1)
             logger.info("the server gives at most %s at once now", counted(self.page, "rows"))
 
     def _ask_otherwise(self, error: ApiError) -> None:
-        """Leave setups to requests of their own where the server has no listing with both; else give up."""
+        """Request setups separately if the server has no listing with both; else give up."""
         if self.with_setups and error.code in (100, 404):
             self.with_setups = False
         elif error.code in (102, 103):
@@ -371,17 +371,17 @@ class Sweep:
             raise Failed(f"the server refuses a request: {error}") from error
 
     def _lost(self, what: str, number: int, error: UnreadableError) -> Listing:
-        """A row that can't be read: the server goes on counting it."""
+        """Record an unreadable row, which the server keeps counting."""
         self.unreadable(what, str(error))
         self.extra_rows.add((number, "unreadable"))
         return Listing(lost=1)
 
     def _take(self, listing: Listing) -> tuple[Listing, list[int]]:
-        """Count the rows as known.
+        """Add the rows to the known ones.
 
         Returns:
-            What is to be stored: the first engine's value of a run wherever there is one. And the runs with
-            a row that was not known, in order.
+            The rows to store, with the first engine's value of a run if there is one; and the runs with a new
+            row, in order.
         """
         keys = _keys(listing)
         fresh = {
@@ -404,17 +404,17 @@ class Sweep:
 
 
 def _are_dense(runs: Collection[int], count: int) -> bool:
-    """Whether windows over these runs, and others between them that make so many, find one often enough."""
+    """Whether windows over these runs are full enough, with `count` runs from the first to the last."""
     return (max(runs) - min(runs)) / max(count, 1) < _SPARSE
 
 
 def _keys(listing: Listing) -> set[tuple[int, str]]:
-    """Run and engine of each row: the same row may come twice."""
+    """Run and engine of each row; rows may repeat."""
     return {(int(row["run_id"]), row.get("evaluation_engine_id", _FIRST_ENGINE)) for row in listing.rows}
 
 
 def joined(left: Listing, right: Listing) -> Listing:
-    """Both pages as one."""
+    """Join two pages."""
     return Listing(
         left.rows + right.rows,
         left.setups + right.setups,
@@ -425,7 +425,7 @@ def joined(left: Listing, right: Listing) -> Listing:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads whose waiting work is dropped at the end."""
+    """Threads whose pending work is dropped at the end."""
     pool = ThreadPoolExecutor(jobs)
     try:
         yield pool

@@ -1,7 +1,7 @@
 """OpenML's documents as rows of the warehouse's tables.
 
-Ids become keys: run 7 is `openml:7`. What OpenML publishes is kept as it is published: -1 for qualities that
-do not apply, an evaluation that is NaN as a row without a value, times without a zone.
+Ids become keys: run 7 is `openml:7`. Published values are kept as they are: -1 for qualities that
+do not apply, NaN evaluations as rows without a value, times without a zone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ingest.parameter_names import is_tunable, plain_parameter_name
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.schema import PROVENANCE, TABLES
 
-_AT_A_TIME = 1000  # setups, whose values are Python's objects until they are a table
+_AT_A_TIME = 1000  # setups, whose values are Python objects before they become a table
 
 Rows = Sequence[Mapping[str, str]]
 Tables = dict[str, pa.Table]
@@ -37,19 +37,20 @@ class KnownFlow:
     algorithm: str
     parameters: tuple[FlowParameter, ...]
     has_parameters: bool = True
-    """Whether setups may have values; of a flow that the server can't give nobody knows."""
+    """Whether setups may have values; unknown for a flow that the server can't give."""
 
 
 def key(number: str | int) -> str:
-    """The warehouse's key of the thing with this number."""
+    """Warehouse key of an OpenML id."""
     return f"openml:{number}"
 
 
 def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: None) -> Tables:
-    """Runs and their evaluations; of several engines' values of a run, the first engine's.
+    """Runs and their evaluations; the first engine's, if several engines evaluated a run.
 
     Args:
-        skip: told the run of each value that is left out, infinite or not one of the measure, and why.
+        skip: called with the run of each left-out value, infinite or outside the measure's range, and the
+            reason.
     """
     unique = {
         (row["run_id"], row["function"]): row
@@ -71,7 +72,7 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
 
 
 def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | None:
-    """The value of an evaluation; None where it has none, or one that the measure can't have."""
+    """The value of an evaluation; None if it has none, or one outside the measure's range."""
     try:
         value = float(row.get("value") or "nan")
     except ValueError:
@@ -86,12 +87,12 @@ def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | 
 
 
 def failed_run_tables(rows: Rows) -> Tables:
-    """Runs that `run/list` has with an error."""
+    """Runs of `run/list` with an error."""
     return {"runs": _run_table(rows, "crash", message=[row.get("error_message") for row in rows])}
 
 
 def _run_table(rows: Rows, outcome: str, **more: Any) -> pa.Table:
-    """A run of each row, with what they have in common, and more columns."""
+    """A run for each row, with the columns of all runs and more."""
     return _table(
         "runs",
         run=[key(row["run_id"]) for row in rows],
@@ -106,7 +107,7 @@ def _run_table(rows: Rows, outcome: str, **more: Any) -> pa.Table:
 
 
 def flow_tables(flows: Iterable[OpenMLFlow]) -> Tables:
-    """Flows with their components and parameters, and the declared scales of these."""
+    """Flows with their components and parameters, and the declared scales of the latter."""
     flows = list(flows)
     parts = [(flow, component) for flow in flows for component in flow.components]
     parameters = [(flow, parameter) for flow in flows for parameter in flow.parameters]
@@ -152,11 +153,11 @@ def flow_tables(flows: Iterable[OpenMLFlow]) -> Tables:
 def setup_tables(
     setups: Collection[SetupValues], parameters: Mapping[str, Parameter], flows: Mapping[str, KnownFlow]
 ) -> Tables:
-    """Setups with every hyperparameter: typed, and with the flow's default where they leave one out.
+    """Setups with every hyperparameter: typed, and with the flow's default if a setup omits it.
 
     Args:
-        parameters: by OpenML's number.
-        flows: by number; a flow that is missing has the names that its setups give.
+        parameters: by OpenML id.
+        flows: by id; for a missing flow, setups keep the names that they give.
     """
     alike: dict[tuple[str, tuple[str, ...]], list[SetupValues]] = defaultdict(list)
     for setup in setups:
@@ -193,14 +194,14 @@ def setup_tables(
 
 
 def _encoded(texts: Sequence[str]) -> pa.DictionaryArray:
-    """Each distinct text once: tens of texts are said by hundreds of thousands of hyperparameters."""
+    """Dictionary-encode texts: tens of texts repeat in hundreds of thousands of hyperparameters."""
     return pa.array(texts, pa.string()).dictionary_encode()
 
 
 def _in_one_piece(tables: Sequence[pa.Table]) -> pa.Table:
-    """The rows of all tables, each column in one piece: small flows would make thousands of pieces.
+    """The rows of all tables, each column in one chunk: small flows would make thousands of chunks.
 
-    The tables are let go column by column, so that hardly more than the rows is held in memory.
+    The tables are freed column by column, so that memory holds hardly more than the rows.
     """
     columns: dict[str, pa.ChunkedArray] = {}
     for name in tables[0].column_names:
@@ -260,11 +261,11 @@ def _alike_tables(
 
 
 def _columns(parameters: Sequence[Parameter], known: KnownFlow | None) -> list[FlowParameter]:
-    """The flow's facts about each parameter; by its full name if the flow lacks it."""
+    """The flow's facts about each parameter, or those of its full name if the flow lacks it."""
     of_flow = known.parameters if known else ()
     exact = {(p.component_flow, p.name): p for p in of_flow}
     names = Counter(p.name for p in of_flow)
-    # Setups may name another version of the component, which matters only where names repeat.
+    # Setups may name another version of the component, which only matters if names repeat.
     by_name = {p.name: p for p in of_flow if names[p.name] == 1}
     columns = [
         exact.get((p.component_flow, p.name)) or by_name.get(p.name) or _from_full_name(p) for p in parameters
@@ -279,7 +280,7 @@ def _columns(parameters: Sequence[Parameter], known: KnownFlow | None) -> list[F
 
 
 def _from_full_name(parameter: Parameter) -> FlowParameter:
-    """`sklearn.tree.tree.DecisionTreeClassifier(7)_max_depth` in its parts."""
+    """Split `sklearn.tree.tree.DecisionTreeClassifier(7)_max_depth` into its parts."""
     component = parameter.full_name.removesuffix(f"_{parameter.name}")
     return FlowParameter(
         component=re.sub(r"\(\d+\)$", "", component),
@@ -295,7 +296,7 @@ def _from_full_name(parameter: Parameter) -> FlowParameter:
 def _configurations(
     algorithm: str, parameters: Sequence[FlowParameter], values: pa.Array, tunable: np.ndarray
 ) -> list[str]:
-    """A text for each of n setups, equal for setups whose tunable values are equal.
+    """A text for each of n setups, equal if their tunable values are equal.
 
     Args:
         values: (n x parameters,) JSON texts, setup by setup.
@@ -317,10 +318,10 @@ def _configurations(
 
 
 def task_tables(rows: Rows, procedures: Mapping[str, str]) -> Tables:
-    """Tasks as `task/list` has them.
+    """Tasks of `task/list`.
 
     Args:
-        procedures: name of each estimation procedure by number.
+        procedures: name of each estimation procedure by id.
     """
     return {
         "tasks": _table(
@@ -338,7 +339,7 @@ def dataset_tables(rows: Rows, qualities: Mapping[str, Mapping[str, str | None]]
     """Rows of datasets, from `data/list` and their published qualities.
 
     Args:
-        qualities: by dataset and name; None where a quality is empty.
+        qualities: by dataset and name; None if a quality is empty.
     """
     described = [
         (dataset, name, _number(value)) for dataset, own in qualities.items() for name, value in own.items()
@@ -389,7 +390,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def _number(text: str | None) -> float | None:
-    """The number in a text; None for other text and what is not finite."""
+    """The number in a text; None for other text and non-finite numbers."""
     try:
         value = float(text or "nan")
     except ValueError:
@@ -398,7 +399,7 @@ def _number(text: str | None) -> float | None:
 
 
 def _table(name: str, /, **columns: Any) -> pa.Table:
-    """Rows of a table of the warehouse, whose optional columns may be left out."""
+    """Rows of a warehouse table; optional columns may be left out."""
     schema = TABLES[name].schema
     arrays = {
         field.name: columns[field.name]

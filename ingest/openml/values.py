@@ -1,8 +1,8 @@
-"""Hyperparameter values as OpenML keeps them, with a type.
+"""Convert OpenML's hyperparameter values to typed values.
 
-scikit-learn's uploads hold the JSON text of the Python value, in Python's dialect (NaN, Infinity); those of
-2017 hold `str()` of it; Weka's and R's hold the option's text. What is no JSON is read as a cell of a run
-file is, so that both sources have the same values.
+scikit-learn's uploads have JSON of the Python value, in Python's dialect (NaN, Infinity); those of 2017 have
+`str()` of it; Weka's and R's have the option's text. Texts that are not JSON are read like cells of a run
+file, so that both sources have the same values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STRUCTURE = frozenset({"component_reference", "composition_step_constant"})
 
 
 def typed(raw: str) -> str:
-    """JSON text of the value that `raw` says.
+    """Convert a raw value to JSON text.
 
     >>> typed('"gini"'), typed("null"), typed("0.5"), typed("auto"), typed("")
     ('"gini"', 'null', '0.5', '"auto"', '""')
@@ -26,7 +26,7 @@ def typed(raw: str) -> str:
     >>> [typed(raw) for raw in ("None", "True", "TRUE", "1.", ".5", "1L", "Inf")]
     ['null', 'true', 'true', '1.0', '0.5', '1', '"Infinity"']
 
-    Numbers that JSON lacks become texts, Python objects the text that names them:
+    Numbers that JSON lacks become texts, Python objects their names:
 
     >>> typed("NaN"), typed('{"oml-python:serialized_object": "type", "value": "np.float64"}')
     ('"NaN"', '"np.float64"')
@@ -35,7 +35,7 @@ def typed(raw: str) -> str:
 
 
 def is_structure(raw: str) -> bool:
-    """Whether a value refers to parts of the pipeline: which there are is no setting of the flow.
+    """Whether a value refers to parts of the pipeline, which are not settings of the flow.
 
     >>> is_structure('[{"oml-python:serialized_object": "component_reference", "value": {"key": "a"}}]')
     True
@@ -51,7 +51,7 @@ def _decoded(raw: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """`value` without what JSON or a table of values can't hold."""
+    """Convert `value` to one that JSON and a table of values can hold."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, list):

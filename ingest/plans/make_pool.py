@@ -2,9 +2,10 @@
 
     python ingest/plans/make_pool.py POOL OUTPUT
 
-POOL is a pool file, to which known-good configurations may be added by hand. Each flow contributes its default,
-its known-good configurations in the order of the file, and a space-filling rest (`ingest.flows.design`).
-Known-good ones come before the rest, the flows taking turns; configurations found by a search stay at the end.
+POOL is a pool file, to which known-good configurations may be added by hand. Each flow contributes its
+default, its known-good configurations in the order of the file, and a space-filling rest
+(`ingest.flows.design`). Known-good ones come before the rest, the flows taking turns; configurations found by
+a search stay at the end.
 """
 
 from __future__ import annotations

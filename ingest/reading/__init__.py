@@ -1,1 +1,1 @@
-"""Datasets from files, frames and servers: tables of many formats, roles of columns, copies of a dataset."""
+"""Read datasets from files, frames and servers: table formats, column roles, and copies of a dataset."""

@@ -1,9 +1,9 @@
-"""One hash for the same data, however it was stored.
+"""A hash of data that does not depend on how it is stored.
 
 The hash of a table does not depend on file format, row order, column order or column names. A column's
-digest is a sum over its cells of a 64-bit hash of the cell's canonical value, so order falls out:
-a number hashes as its float64 (also where it was declared as a category or written as text), a date as
-its time, a truth value as true or false, other text as itself without surrounding blanks. Missing cells
+digest is the sum of 64-bit hashes of its cells' canonical values, so the order does not matter: a number
+hashes as its float64 (also if declared as a category or written as text), a date as its time, a truth value
+as true or false, other text as itself without surrounding blanks. Missing cells
 are counted.
 """
 
@@ -19,14 +19,14 @@ from ingest.reading.column_types.missing import MISSING_MARKERS
 
 Hashes = npt.NDArray[np.uint64]
 
-_DATE_SALT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: any odd number would do
+_DATE_SALT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio; any odd number would do
 MISSING = np.uint64(0)  # a hash that no value is likely to have
 
 
 def content_hash(features: Sequence[str], target: str, rows: int, *, has_classes: bool = True) -> str:
-    """16 hexadecimal digits that name the content of a table, by the digests of its columns.
+    """16 hexadecimal digits that identify a table's content, from the digests of its columns.
 
-    A target has another hash as numbers than as classes, since nothing that is known of one holds for the
+    The same target has different hashes as numbers and as classes, since results for one do not hold for the
     other.
     """
     parts = [f"{rows}", *sorted(features), "target" if has_classes else "numeric target", target]
@@ -34,13 +34,13 @@ def content_hash(features: Sequence[str], target: str, rows: int, *, has_classes
 
 
 def digest(hashes: Hashes) -> str:
-    """A name for these cells in any order: the sum of their hashes, and how many are missing."""
+    """Identify these cells in any order: the sum of their hashes, and the number of missing ones."""
     missing = int((hashes == MISSING).sum())
     return f"{int(hashes.sum(dtype=np.uint64)):016x}-{missing}"
 
 
 def cell_hashes(column: pd.Series) -> Hashes:
-    """A hash per cell (n_rows), the same for the same value however it was stored; `MISSING` for a gap."""
+    """(n_rows,) hashes of cells, equal for equal values in any storage; `MISSING` for a missing one."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return hash_numbers(column.to_numpy(dtype=float))
     if pd.api.types.is_datetime64_dtype(column.dtype):
@@ -55,7 +55,7 @@ def hash_numbers(values: npt.NDArray[np.floating]) -> Hashes:
 
 
 def mixed(bits: Hashes) -> Hashes:
-    """Finalizer of splitmix64: any change of the bits changes about half of the bits that come out."""
+    """Finalizer of splitmix64: any change of the bits changes about half of the output bits."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
@@ -69,7 +69,7 @@ def _hash_dates(dates: pd.Series) -> Hashes:
 
 
 def _hash_words(words: pd.Series) -> Hashes:
-    """Hashes of distinct texts; those that look like numbers or dates hash as such."""
+    """Hashes of distinct texts; those that look like numbers or dates hash as these."""
     words = words.str.strip()
     lower = words.str.lower()
     words = words.mask(lower.isin(["true", "false"]), lower).mask(lower.isin(MISSING_MARKERS))

@@ -1,4 +1,4 @@
-"""The files of a job's datasets: those of a directory, or those that an index lists."""
+"""Find the dataset files of a job, in a directory or an index."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ import pandas as pd
 from warehouse.support.errors import UnreadableInput
 
 DATASET_SUFFIXES = (".parquet", ".csv", ".tsv", ".arff")
-"""Suffixes of dataset files, in the order of preference where an index leaves them out."""
+"""Suffixes of dataset files, in order of preference if an index omits them."""
 
 
 @dataclass(frozen=True)
 class DatasetFile:
-    """A dataset that experiments are to be run on, before it is loaded."""
+    """A dataset to run experiments on, before it is loaded."""
 
     path: Path | str
-    """A file, or an address that `ingest.reading.datasets.load_dataset` takes."""
+    """A file, or an address for `ingest.reading.datasets.load_dataset`."""
     target: str | None = None
 
 
 def find_datasets(source: str | Path) -> list[DatasetFile]:
     """The dataset files of a directory or of an index, the smallest first.
 
-    An index is a CSV file with the columns `name` (of a file beside it, the suffix may be left out) and
-    `target` (may be empty). A directory that has an `index.csv` is read through it; subdirectories are
-    searched too.
+    An index is a CSV file with the columns `name` (of a file beside it; the suffix is optional) and `target`
+    (may be empty). A directory with an `index.csv` is read through it; otherwise subdirectories are searched,
+    too.
+
 
     Raises:
-        BadInput: there is nothing to read, or the index or a link names a file that is not there.
+        BadInput: there is nothing to read, or the index or a link names a missing file.
     """
     source = Path(source)
     if source.is_dir():

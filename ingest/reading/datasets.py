@@ -1,7 +1,7 @@
-"""Datasets from any source: features with roles, target, and a key of the content.
+"""Datasets from any source: features with roles, target, and a key by content.
 
-`load_dataset` is the one entry: the source is read into a raw table, columns are brought to one form and
-given roles, the target is chosen and checked. What cannot be used is refused with one line (`BadInput`).
+`load_dataset` is the entry point: it reads the source into a raw table, converts columns to a common form,
+gives them roles, and chooses and checks the target. Unusable input is refused in one line (`BadInput`).
 """
 
 import shlex
@@ -34,14 +34,14 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName
 class Dataset:
     """A dataset with a target to predict: classes, or numbers (`n_classes` is 0).
 
-    `features` has a row per instance and, by role: numeric float64/int64; categorical and boolean
-    `category` of text (with the values that the source declares but does not use); date datetime64; text
-    `str`; constant and identifier in one of these. Missing is NaN (NaT). `target` is a `category` of text
-    labels, all of which occur, or float64, without missing values, on the same index. `target_choice`
-    says in one sentence why this column is the target and, of three or more different numbers, why they are
-    predicted as classes or as numbers. `note` says what was changed on the way in, and `doubts` what only the
-    user can decide: each is a sentence without its full stop that names the option to set.
-    `split` says how rows are split for training and testing; None = at random.
+    `features` has a row per instance and, by role: numeric float64/int64; categorical and boolean `category`
+    of text (including declared but unused values); date datetime64; text `str`; constant and identifier in
+    one of these. Missing is NaN (NaT). `target` has the same index and no missing values: a `category` of
+    text labels, all of which occur, or float64. `target_choice` says in one sentence why this column is the
+    target and, for three or more different numbers, why they are predicted as classes or as numbers. `note`
+    says what was changed while reading, and `doubts` what only the user can decide: each is a sentence
+    without its full stop that names the option to set. `split` says how rows are split for training and
+    testing; None = at random.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Dataset:
     source: str
     doubts: tuple[str, ...] = ()
     text: TextFormat | None = None
-    """How a delimited text file was read; None for other sources."""
+    """Format of a delimited text file; None for other sources."""
     date_formats: Mapping[str, str] = field(default_factory=dict)
-    """Column of dates that the source holds as words -> their format, in the terms of pandas."""
+    """Text column of dates -> format, as a pandas pattern."""
     split: SplitBy | None = None
     weights: Floats | None = None
-    """(n,) weights of the rows in fits; None = all count the same. No part of the content."""
+    """(n,) row weights for fits; None = equal weights. Not part of the content."""
 
     def __repr__(self) -> str:
         rows, columns = self.features.shape
@@ -72,30 +72,30 @@ class Dataset:
 
     @cached_property
     def column_digests(self) -> tuple[str, ...]:
-        """Names for the content of each column in any order of the rows, the target's last."""
+        """Hashes of each column's content, independent of row order; the target's is last."""
         columns = (*(column for _, column in self.features.items()), self.target)
         return tuple(digest(cell_hashes(column)) for column in columns)
 
     @property
     def key(self) -> str:
-        """The warehouse's name for the dataset: `openml:<id>` or `local:<name>-<content hash>`.
+        """Warehouse key of the dataset: `openml:<id>` or `local:<name>-<content hash>`.
 
-        Split by a column it is another one, `<name of the dataset> by <split>`: its values are on another
-        level, and nothing may learn from both as from one.
+        Split by a column it is a different dataset, `<key> by <split>`: its results are not comparable, and
+        nothing may learn from both as one.
         """
         whole = self.source if self.source.startswith("openml:") else f"local:{self.name}-{self.content_hash}"
         return whole if self.split is None else f"{whole} by {self.split}"
 
     def split_by(self, split: SplitBy | str) -> Self:
-        """The dataset with its rows split by a column, for training and testing, in place of at random.
+        """Split the dataset's rows by a column for training and testing, instead of at random.
 
-        A time stays a feature. A group is not learned from: rows to predict belong to groups that are new.
+        A time stays a feature. A group is not used as one: rows to predict belong to new groups.
 
         Args:
-            split: `time=COLUMN` or `group=COLUMN`; the column is a feature without gaps.
+            split: `time=COLUMN` or `group=COLUMN`; the column is a feature without missing values.
 
         Raises:
-            BadInput: the split names no such column, or the column can't be split by.
+            BadInput: there is no such column, or it is unsuitable.
         """
         by = SplitBy.parse(split) if isinstance(split, str) else split
         if by.column == str(self.target.name):
@@ -111,7 +111,7 @@ class Dataset:
         return replace(self, split=by, roles=roles)
 
     def take(self, rows: Positions) -> Self:
-        """The dataset with these rows only, in this order; columns, roles and classes stay."""
+        """The dataset with only these rows, in this order; columns, roles and classes stay."""
         features = self.features.iloc[rows].reset_index(drop=True)
         weights = None if self.weights is None else self.weights[rows]
         target = self.target.iloc[rows].reset_index(drop=True)
@@ -119,12 +119,12 @@ class Dataset:
 
     @property
     def task_type(self) -> TaskType:
-        """Task type of the target: classes, or numbers."""
+        """Task type of the target: classification or regression."""
         return CLASSIFICATION if isinstance(self.target.dtype, pd.CategoricalDtype) else REGRESSION
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 where the target is a number to be predicted."""
+        """Number of classes; 0 for regression."""
         return len(self.target.cat.categories) if isinstance(self.target.dtype, pd.CategoricalDtype) else 0
 
     @cached_property
@@ -154,33 +154,33 @@ def load_dataset(
 ) -> Dataset:
     """Load a dataset and choose its target.
 
-    Missing are empty cells, `?`, NA, N/A, nan, null, `\\N`, errors of spreadsheets such as `#DIV/0!`,
-    infinite numbers, and, where the other cells of a column are numbers or dates, also None, `-`, `.` and
-    their like (elsewhere those may be categories). Where nearly all words of a column are numbers (dates),
-    the others are missing, too, and named in the note. Among categories that the source declares (ARFF,
-    pandas), and in columns whose role is given as categorical, only `?` and empty text are.
+    Missing values are empty cells, `?`, NA, N/A, nan, null, `\\N`, spreadsheet errors such as `#DIV/0!`,
+    infinite numbers and, in columns of numbers or dates, also None, `-`, `.` and the like (elsewhere those
+    may be categories). If nearly all words of a column are numbers (dates), the others are missing, too, and
+    the note names them. In declared categories (ARFF, pandas), and in columns whose role is given as
+    categorical, only `?` and empty text are missing.
 
     Args:
-        source: a file (CSV, TSV, other delimited text, ARFF, Parquet, Feather, Excel where openpyxl is
-            installed; also packed with gzip, bz2, xz, zstd, lz4 or zip; told by content), `openml:<id>`,
-            `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas (its index is
-            ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
-        target: column to predict; None = what the source or names tell, else a guess, which is one of the
-            dataset's doubts (`ingest.reading.target.targets.choose_target`).
-        task: `classification` takes each number of a numeric target as a class, `regression` predicts any
-            target of three or more different numbers as a number; None = the likelier one
+        source: a file (CSV, TSV, other delimited text, ARFF, Parquet, Feather, Excel if openpyxl is
+            installed; also compressed with gzip, bz2, xz, zstd, lz4 or zip; detected by content),
+            `openml:<id>`, `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas
+            (its index is ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
+        target: column to predict; None = named by the source, or chosen by name or guessed; a guess is one of
+            the dataset's doubts (`ingest.reading.target.targets.choose_target`).
+        task: `classification` makes each number of a numeric target a class, `regression` predicts any target
+            of three or more different numbers as a number; None = the more likely one
             (`ingest.reading.target.task_choice.choose_task`).
-        roles: roles by column that overrule the detected ones. `categorical` for the target makes classes of
-            all its words, also of those that mean a missing value elsewhere.
+        roles: roles by column, overriding the detected ones. `categorical` for the target makes all its words
+            classes, even those that mean a missing value elsewhere.
         numeric_target: keep numbers, or make two classes of any numeric target with more than two values by
             OpenML's rule (`P` below the mean, `N` otherwise).
         rare_classes: keep a class with a single row, or drop the row, which no cross-validation can use.
-        name: the dataset's name; default is the file's name without its suffixes.
-        options: how a text file is written, where detection is wrong.
-        limits: on what a file may become in memory; the default is off where HEADSTART_LIMITS is `off`.
+        name: the dataset's name; default: the file's name without suffixes.
+        options: format of a text file, if detection is wrong.
+        limits: on a file's size in memory; no limits by default if HEADSTART_LIMITS is `off`.
 
     Raises:
-        BadInput: the source is no dataset, or nothing can be learned from it; one line says why.
+        BadInput: the source is not a dataset, or nothing can be learned from it; one line says why.
         Failed: the source could not be reached.
     """
     raw = read_table(source, limits, options)
@@ -248,14 +248,14 @@ _KINDS: Mapping[Role | None, Kind] = {
     Role.boolean: "words",
     Role.text: "words",
 }
-"""What words are taken as in a column whose role the user gave."""
+"""Type of words in a column whose role the user gave."""
 
 
 LineOf = Callable[[int], int | None]
 
 
 def _odd_cells(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
-    """Remark on words among numbers (dates) that are not numbers (dates)."""
+    """Note about words in a column of numbers (dates) that are not numbers (dates)."""
     if not column.odd:
         return None
     kind = "date" if pd.api.types.is_datetime64_dtype(column.values.dtype) else "number"
@@ -269,19 +269,19 @@ def _odd_cells(column: Column, words: pd.Series, line_of: LineOf | None) -> str 
 
 
 def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
-    """The doubt about words such as `<40` among numbers."""
+    """Doubt about words such as `<40` in a column of numbers."""
     if not column.limits:
         return None
     n, first = _cells(column.limits, words, line_of)
     return (
-        f"{counted(n, 'cells')} of {quoted(words.name)} say a limit, such as {first}, and count as that "
-        "number: if another value is better, put it into the file, or keep them as words with --role "
-        f"{shlex.quote(f'{words.name}=categorical')}"
+        f"{counted(n, 'cells')} of {quoted(words.name)} with a limit, such as {first}, "
+        f"{'was' if n == 1 else 'were'} read as that number: to change this, edit the file, or keep them "
+        f"as words with --role {shlex.quote(f'{words.name}=categorical')}"
     )
 
 
 def _cells(some: Sequence[str], words: pd.Series, line_of: LineOf | None) -> tuple[int, str]:
-    """How many cells say some words, and the first of them with its place."""
+    """How many cells contain these words, and the first one with its place."""
     cells = words.astype("str").str.strip()
     places = np.flatnonzero(cells.isin(some))
     row = int(words.index[places[0]])

@@ -1,20 +1,20 @@
-"""Near copies of a dataset, recognized by small sketches, so that no data need be kept.
+"""Recognize near copies of a dataset by small sketches, so that no data need be stored.
 
-Copies are rarely exact (those have one `content_hash`): rows or a column are missing, another column is the
-target, numbers were rounded. A `Sketch` keeps a few rows as hashes, and a digest of each column. Two kinds of
-evidence say that a dataset is a near copy of the one that a sketch was made of:
+Copies are rarely exact (exact ones have the same `content_hash`): rows or a column are missing, another
+column is the target, numbers were rounded. A `Sketch` has hashes of a few rows, and a digest of each column.
+Two kinds of evidence show that a dataset is a near copy of the sketched one:
 
-1. *Shared rows*: a good part of the sketch's rows are in the dataset, whole or but for one cell. Numbers are
-   compared at two and at three significant digits, which rounding to as many leaves alone; cells with and
-   without the names of their columns. A row that other rows of the dataset equal in the same way is no
-   evidence: their share is what chance explains, up to a limit where names are compared, too.
-2. *Equal columns*: cells that are the same but for their order. The chance that n independent rows give just
-   the counts n_1, n_2, ... is at most `sqrt(2 pi n) / prod_i sqrt(2 pi n_i)` (Stirling), whatever they are
-   drawn from. In bits, a balanced column of two values in 1,000 rows tells 5, a constant one nothing, less
-   the logarithm of the number of columns that it could be equal to.
+1. *Shared rows*: a good part of the sketch's rows are in the dataset, entirely or except for one cell.
+   Numbers are compared at two and at three significant digits, which rounding to as many does not change;
+   cells with and without the names of their columns. Rows that repeat within the dataset in the same way are
+   no evidence: their share is what chance explains, up to a limit if names are compared, too.
+2. *Equal columns*: the same cells in any order. The chance that n independent rows give exactly the counts
+   n_1, n_2, ... is at most `sqrt(2 pi n) / prod_i sqrt(2 pi n_i)` (Stirling), whatever the distribution. In
+   bits, a balanced column of two values in 1,000 rows counts 5, a constant one 0, minus the logarithm of the
+   number of columns that it could be equal to.
 
-Found are: rows left out or added, a part of the rows, other orders and names, a column more or less, another
-target, rounding. Not found are: parts under other names of a table in which most rows occur several times;
+Recognized are: rows left out or added, a part of the rows, other orders and names, a column more or less,
+another target, rounding. Not recognized are: parts, under other names, of a table in which most rows repeat;
 disjoint parts of one table; tables that were scaled, recoded, or lost several columns and some rows at once.
 
 Notation:
@@ -43,17 +43,17 @@ from ingest.reading.content_hash import Hashes, cell_hashes, digest, hash_number
 from ingest.reading.datasets import Dataset
 
 METHOD = "near-copies-1"
-"""Name and version of how sketches are made; those of another one are not compared."""
+"""Name and version of the sketching method; sketches of other methods are not compared."""
 
 _SKETCHED = 64  # rows
 _DIGITS = (2, 3)
-_MOST_CELLS = 250_000  # of a dataset that are looked at: a random part of the rows of a larger one
-_MIN_SHARE = 0.2  # of a sketch's rows, beyond those that chance explains
+_MOST_CELLS = 250_000  # of a dataset; of a larger one a random part of the rows
+_MIN_SHARE = 0.2  # of a sketch's rows, beyond those explained by chance
 _MIN_ROWS = 4
-_NAMED_CHANCE = 0.3  # at most, of rows with names: unrelated datasets hardly ever have names and values alike
-_NAMED_COLUMNS = 4  # at least, for that
+_NAMED_CHANCE = 0.3  # most, for rows with names: unrelated datasets rarely share names and values
+_NAMED_COLUMNS = 4  # least, for that
 _MIN_BITS = 30.0  # of all equal columns together
-_MAX_BITS = 15.0  # of one column, so that it takes three: two may be a design that others have too
+_MAX_BITS = 15.0  # of one column, so that it takes three: two may be a common design
 
 Cells = npt.NDArray[np.uint32]
 
@@ -65,23 +65,23 @@ class Sketch:
     width: int
     """p."""
     bits: Mapping[str, float]
-    """Digest of a column -> bits of evidence of its equality, if above 0."""
+    """Digest of a column -> bits of evidence if it is equal, if above 0."""
     names: Cells
     """(1, p) hashes of the columns' names."""
     cells: Cells
     """(2, k, p) hashes of the cells of some rows, at two and at three significant digits."""
 
     def to_text(self) -> tuple[str, str]:
-        """The sketch as two texts: `bits` as a JSON object, and names and cells, compressed, in base64."""
+        """Convert to two texts: `bits` as JSON, and names and cells, compressed, in base64."""
         rows = np.concatenate([self.names, *self.cells]).astype("<u4")
         return json.dumps(self.bits), base64.b64encode(zlib.compress(rows.tobytes(), 9)).decode()
 
     @classmethod
     def from_text(cls, width: int, bits: str, rows: str | None) -> Self:
-        """The sketch of a dataset with `width` columns, from its two texts; None = without rows.
+        """Read the sketch of a dataset with `width` columns from its two texts; `rows` None = without rows.
 
         Raises:
-            ValueError: they are no sketch.
+            ValueError: they are not a sketch.
         """
         try:
             packed = b"" if rows is None else zlib.decompress(base64.b64decode(rows, validate=True))
@@ -93,7 +93,7 @@ class Sketch:
 
 
 def sketch(dataset: Dataset) -> Sketch:
-    """The sketch of a dataset, the same for any order of its rows."""
+    """Sketch a dataset, independently of the order of its rows."""
     columns = _Columns.of(dataset)
     bits = {digest(hashes): round(_bits(hashes), 1) for hashes in columns.hashes.T}
     coarse, fine = (columns.cells(digits) for digits in _DIGITS)
@@ -108,10 +108,7 @@ def sketch(dataset: Dataset) -> Sketch:
 
 
 def near_copies(dataset: Dataset, sketches: Mapping[str, Sketch]) -> dict[str, str]:
-    """Find the sketched datasets that the dataset is a near copy of, each with the evidence in words.
-
-    An exact copy is one, too.
-    """
+    """Find the sketched datasets of which this one is a near or exact copy, with the evidence in words."""
     found = dict.fromkeys(_with_equal_columns(dataset, sketches), "equal columns")
     left = {name: known for name, known in sketches.items() if name not in found}
     return found | dict.fromkeys(_sharing_rows(dataset, left), "shared rows")
@@ -145,7 +142,7 @@ class _Columns:
         )
 
     def cells(self, digits: int) -> Cells:
-        """(n, p) hashes of the cells, of numbers at so many significant digits."""
+        """(n, p) hashes of the cells, with numbers at so many significant digits."""
         hashes = self.hashes.copy()
         hashes[:, self.is_numeric] = hash_numbers(_rounded(self.numbers, digits))
         return _half(hashes)
@@ -159,7 +156,7 @@ def _rounded(values: npt.NDArray[np.float64], digits: int) -> npt.NDArray[np.flo
 
 
 def _half(hashes: Hashes) -> Cells:
-    """The upper half of each hash, which suffices to tell cells apart."""
+    """The upper half of each hash, which suffices to distinguish cells."""
     return (hashes >> np.uint64(32)).astype(np.uint32)
 
 
@@ -176,7 +173,7 @@ def _with_equal_columns(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set
 
 
 def _bits(hashes: Hashes) -> float:
-    """-log2 of the chance of a column's counts; nothing where they are alike, by design or numbering."""
+    """-log2 of the chance of a column's counts; 0 if they are all equal, by design or numbering."""
     counts = np.unique(hashes, return_counts=True)[1]
     if np.ptp(counts) <= 1:
         return 0.0
@@ -187,7 +184,7 @@ def _bits(hashes: Hashes) -> float:
 
 
 def _sharing_rows(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set[str]:
-    """Names of the sketches with enough rows among those of the dataset."""
+    """Names of the sketches of which the dataset has enough rows."""
     n, p = len(dataset.target), dataset.features.shape[1] + 1
     groups = [group for width in (p - 1, p, p + 1) if (group := _Group.of(sketches, width)).sketches]
     if not groups:
@@ -210,13 +207,13 @@ def _sharing_rows(dataset: Dataset, sketches: Mapping[str, Sketch]) -> set[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows of datasets in one of the ways in which they are compared."""
+    """Rows of datasets in one of the ways of comparison."""
 
     keys: Hashes  # (n, p) hashes of cells
 
     @classmethod
     def of(cls, cells: Cells, names: Cells, is_named: bool) -> Self:
-        """Hashes of rows by cells, with or without the names of columns."""
+        """Hashes of rows by cells, with or without column names."""
         return cls(mixed(cells + (names.astype(np.uint64) << np.uint64(32)) * np.uint64(is_named)))
 
     @cached_property
@@ -236,9 +233,9 @@ class _Rows:
 
     @cached_property
     def nearly_repeated(self) -> float:
-        """Share of the rows that are equal to another one but for a cell."""
+        """Share of the rows that equal another one except for a cell."""
         within = np.sort(self.less, axis=1)
-        is_first = np.ones(within.shape, dtype=bool)  # equal cells of a row leave equal rests
+        is_first = np.ones(within.shape, dtype=bool)  # equal cells of a row leave equal remainders
         is_first[:, 1:] = within[:, 1:] != within[:, :-1]
         _, place, counts = np.unique(within[is_first], return_inverse=True, return_counts=True)
         row = np.broadcast_to(np.arange(len(within))[:, None], within.shape)[is_first]
@@ -247,7 +244,7 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """The sketches of one width, with their rows below one another."""
+    """The sketches of one width, with stacked rows."""
 
     sketches: list[str]
     sizes: npt.NDArray[np.intp]  # rows of each
@@ -266,15 +263,15 @@ class _Group:
         return cls(list(chosen), sizes, names, cells)
 
     def with_enough(self, known: _Rows, own: _Rows, part: float, most: float) -> set[str]:
-        """The sketches of which the dataset has enough rows.
+        """Names of the sketches of which the dataset has enough rows.
 
         Args:
             known: the rows of the sketches.
             own: rows of the dataset, a `part` of all.
-            most: share of the rows that chance explains at most.
+            most: largest share of the rows that chance explains.
         """
         difference = known.keys.shape[1] - own.keys.shape[1]
-        # Where the dataset has a column more, its rows less a cell are compared, and so on.
+        # If the dataset has one more column, its rows without a cell are compared, and so on.
         found: set[str] = set()
         if difference == 0:
             found |= self._with_enough(known.whole, own.whole, own, "repeated", part, most)
@@ -285,7 +282,7 @@ class _Group:
     def _with_enough(
         self, theirs: Hashes, ours: Hashes, own: _Rows, chance: str, part: float, most: float
     ) -> set[str]:
-        """The sketches with enough rows that have one of their hashes, `theirs`, among `ours`."""
+        """Names of the sketches of which enough rows have one of their hashes, `theirs`, in `ours`."""
         owner = np.arange(len(self.sizes)).repeat(self.sizes)
         least = np.maximum(_MIN_SHARE * part * self.sizes, _MIN_ROWS)
         maybe = _may_be_among(theirs, ours)
@@ -303,7 +300,7 @@ class _Group:
 
 
 def _may_be_among(asked: Hashes, known: Hashes) -> npt.NDArray[np.bool_]:
-    """Whether each of the hashes may be among the known ones; few of those that are not may be."""
+    """Whether each of the hashes may be among the known ones, with few false positives."""
     size = np.uint64(1 << max(20, int(known.size).bit_length() + 4))
     table = np.zeros(int(size), dtype=bool)
     table[known & (size - np.uint64(1))] = True

@@ -1,7 +1,7 @@
-"""Features of a data frame, and later rows read in the same way.
+"""Read features of a data frame, and later rows in the same way.
 
-What a column is was told from the first rows. Later ones may be few, or look otherwise: three dates that may
-be of either order of day and month, a number that stands for a category. So nothing is told from these.
+The first rows determine the type of a column. Later ones may be few, or look different: three dates with
+ambiguous day and month, a number that stands for a category. So nothing is detected from these.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ingest.reading.tables import column_names
 
 _FALSE = frozenset({"0", "0.0", "false", "f", "no", "n"})
 _TRUE = frozenset({"1", "1.0", "true", "t", "yes", "y"})
-_NAMED = 3  # categories that a warning names
+_NAMED = 3  # categories named in a warning
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Reading of a data frame's columns."""
+    """How to read the columns of a data frame."""
 
     roles: Mapping[str, Role]
-    """Name -> role, in the order of the frame; names are text and occur once."""
+    """Name -> role, in the order of the frame; names are distinct texts."""
     forms: Mapping[str, str]
-    """Name of a column of dates that were words -> their format; of numbers with units, thousands or decimal
-    commas -> their decimal sign."""
+    """Name of a text column of dates -> format; of numbers with units, thousands or decimal commas -> decimal
+    sign."""
     categories: Mapping[str, frozenset[str]]
-    """Name of a column of categories or truth values -> those of the first rows."""
+    """Name of a column of categories or truth values -> the values in the first rows."""
 
     @classmethod
     def read_first(cls, frame: pd.DataFrame) -> tuple[Self, pd.DataFrame]:
-        """Detect the columns' roles from these rows; returns them with the rows as features.
+        """Detect the columns' roles from these rows; returns the reader and the rows as features.
 
         The index of the frame is ignored.
         """
@@ -56,10 +56,11 @@ class Columns:
         return cls(roles, forms, categories), pd.DataFrame(features, index=named.index)
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Later rows of the same columns in the same order; what does not fit a column's role is missing.
+        """Read later rows of the same columns in the same order; values that do not fit a column's role are
+        missing.
 
-        A `UserWarning` names each column of which no value fits, or of which all categories are new ones: it
-        most likely comes in another form than it came in first.
+        A `UserWarning` names each column in which no value fits, or all categories are new: its format has
+        probably changed.
         """
         named = frame.set_axis([*self.roles], axis=1).reset_index(drop=True)
         read = {name: self._in_role(named[name], name) for name in self.roles}
@@ -83,7 +84,7 @@ class Columns:
         return words if truths is None else in_truth_words(words, *truths)
 
     def _misfit(self, values: pd.Series, read: pd.Series, name: str) -> str | None:
-        """Why none of the values says anything, in words; None where one does, or where there is none."""
+        """Why none of the values is usable, in words; None if one is, or if there are none."""
         role = self.roles[name]
         if role in (*NOT_LEARNED_FROM, Role.text):
             return None
@@ -97,7 +98,7 @@ class Columns:
             return f"none of its values is {expected}, such as {quoted(words.iloc[0])}; all count as missing"
         words = read.dropna()
         known = self.categories[name]
-        if words.nunique() < 2 or words.isin(known).any():  # one new category alone is nothing strange
+        if words.nunique() < 2 or words.isin(known).any():  # a single new category is not suspicious
             return None
         named = sorted(known)
         shown = ", ".join(map(quoted, named[:_NAMED])) + (", ..." if len(named) > _NAMED else "")
@@ -105,7 +106,7 @@ class Columns:
 
 
 def _as_numbers(values: pd.Series, decimal: str | None) -> pd.Series:
-    """Numbers of any form as floats; what is none, or infinite, is missing.
+    """Numbers of any form as floats; other or infinite values are missing.
 
     Args:
         decimal: decimal sign of words with units, thousands or decimal commas; None = plain numbers.
@@ -125,14 +126,14 @@ def _as_numbers(values: pd.Series, decimal: str | None) -> pd.Series:
 
 
 def truth_words(categories: frozenset[str]) -> tuple[str, str] | None:
-    """The words for false and true among two categories; None where they are no truth values."""
+    """The words for false and true among two categories; None if they are not truth values."""
     false = [word for word in categories if word.lower() in _FALSE]
     true = [word for word in categories if word.lower() in _TRUE]
     return (false[0], true[0]) if len(false) == len(true) == 1 and len(categories) == 2 else None
 
 
 def in_truth_words(words: pd.Series, false: str, true: str) -> pd.Series:
-    """Words in these two, also where they say 0 and 1, or no and yes; all others stay."""
+    """Replace 0 and 1, or no and yes, by these two words; others stay."""
     lower = words.str.lower()
     other = ~words.isin([false, true])
     return words.mask(other & lower.isin(_FALSE), false).mask(other & lower.isin(_TRUE), true)

@@ -1,4 +1,4 @@
-"""A user's options for reading a text file, where detection is wrong."""
+"""Options for reading a text file if detection is wrong."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class ReadingOptions:
     """
 
     encoding: str | None = None
-    """Name of the encoding as Python has it, such as `cp1251`."""
+    """Python's name of the encoding, such as `cp1251`."""
     delimiter: str | None = None
-    """One character between cells (" " = any run of blanks), or one of the names `DELIMITERS`."""
+    """One character between cells (" " = any run of blanks), or a name in `DELIMITERS`."""
     decimal: str | None = None
     """Decimal sign of all columns, "." or ","."""
     missing: tuple[str, ...] = ()
     """Words that stand for missing values, besides the usual ones."""
     skip_lines: int = 0
-    """Lines at the top that are left out."""
+    """Number of lines to skip at the top."""
     header: bool | None = None
-    """Whether the first line that is left holds the names of the columns."""
+    """Whether the first remaining line has the names of the columns."""
 
     def __post_init__(self) -> None:
         delimiter = DELIMITERS.get(self.delimiter or "", self.delimiter)
@@ -53,4 +53,4 @@ def _is_encoding(name: str) -> bool:
 
 
 DETECTED = ReadingOptions()
-"""Everything is detected from the content."""
+"""Detect everything from the content."""

@@ -1,7 +1,7 @@
-"""The column by which dependent rows are split: a time, or a group.
+"""Split dependent rows by a column: a time or a group.
 
-Rows of the same day, patient or household resemble each other. Where a random split puts some of them among
-the rows to learn from and others among those to test on, a model is tested on what it has nearly seen.
+Rows of the same day, patient or household resemble each other. If a random split puts some of them into the
+training set and others into the test set, the model is tested on rows it has nearly seen.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _KEY = re.compile(r"(?:openml:\d+|local:.*-[0-9a-f]{16})(?: by (?P<split>.*))?",
 @final
 @dataclass(frozen=True)
 class SplitBy:
-    """A column and what it says about rows: `time` = they follow each other, `group` = they belong together.
+    """A column and its meaning: `time` = rows are ordered, `group` = rows belong together.
 
-    By time, rows are tested on that are later than all those that were learned from. By group, all rows of a
-    group are learned from, or all are tested on.
+    By time, test rows are later than all training rows. By group, a group is in either the training or the
+    test set.
     """
 
     kind: Kind
@@ -38,7 +38,7 @@ class SplitBy:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The split that `time=COLUMN` or `group=COLUMN` names.
+        """Parse `time=COLUMN` or `group=COLUMN`.
 
         Raises:
             BadInput: it is neither.
@@ -52,7 +52,7 @@ class SplitBy:
         return f"{self.kind}={self.column}"
 
     def blocks(self, features: pd.DataFrame) -> Positions:
-        """(n,) number of each row's group, or of its moment in time, in order; equal moments are one.
+        """(n,) number of each row's group, or rank of its time; equal times share a rank.
 
         Raises:
             BadInput: a row has no value, or a time is neither a date nor a number.
@@ -76,6 +76,6 @@ class SplitBy:
 
 
 def split_of_key(key: str) -> str | None:
-    """The split of a dataset in the warehouse, told by its key (`Dataset.key`); None = at random."""
+    """The split in a dataset's warehouse key (`Dataset.key`); None = at random."""
     match = _KEY.fullmatch(key)
     return match and match["split"]

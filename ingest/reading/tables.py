@@ -33,24 +33,24 @@ _SUFFIXES = re.compile(
 
 @dataclass(frozen=True)
 class TextFormat:
-    """Format in which a delimited text file was read."""
+    """Format of a delimited text file, as detected."""
 
     layout: Layout
     encoding: str
-    """Python's name of it."""
+    """Encoding, as Python names it."""
     decimal: str | None
     """Decimal sign of its columns, "." or ","; None = unknown."""
     missing: tuple[str, ...]
-    """Words without a value that the user named."""
+    """The user's words for missing values."""
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as it was read: text names that occur once, columns in whatever form the source has.
+    """A table as read: distinct text names, and columns in any form of the source.
 
-    Those of a delimited text are words (`str`). `target` is the target that the source itself names,
-    `repeated` the names that several columns had; `remarks` are for the user, `doubts` are what only the user
-    can decide. `line_of` gives the line of a text on which a row ends, None far down.
+    Columns of a delimited text are words (`str`). `target` is the target that the source names, `repeated`
+    are the names that several columns had; `remarks` are for the user, `doubts` are what only the user can
+    decide. `line_of` gives the line of the text where a row ends; None beyond the first rows.
     """
 
     name: str
@@ -65,7 +65,7 @@ class RawTable:
 
     @property
     def targets(self) -> list[str]:
-        """The columns that the source names as targets: several where OpenML separates names by commas."""
+        """The target columns named by the source; OpenML may separate several by commas."""
         named = [self.target] if self.target in self.frame.columns else (self.target or "").split(",")
         return [name.strip() for name in named if name and name.strip() in self.frame.columns]
 
@@ -75,14 +75,14 @@ def read_table(
     limits: ReadingLimits = DEFAULT_LIMITS,
     options: ReadingOptions = DETECTED,
 ) -> RawTable:
-    """Read a file (told by content, not by name), a dataset of OpenML, `sklearn:<name>`, or a data frame.
+    """Read a file (detected by content, not by name), an OpenML dataset, `sklearn:<name>`, or a data frame.
 
-    A dataset of OpenML is `openml:<id>`, or a `PublishedDataset` that was downloaded before. Data frames are
-    those of `frame_of`; their index is ignored. `limits` are of files, and `options` of text files.
+    An OpenML dataset is `openml:<id>`, or an already downloaded `PublishedDataset`. For data frames see
+    `frame_of`; their index is ignored. `limits` apply to files, `options` to text files.
 
-    A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`; invisible characters in names go.
-    Raises `BadInput` for what is no table of at least two columns and one row, `Failed` when OpenML cannot be
-    reached.
+    A second column `x` becomes `x.1`, a nameless one `Unnamed: <position>`; invisible characters are removed
+    from names. Raises `BadInput` unless it is a table of at least two columns and one row, `Failed` if OpenML
+    can't be reached.
     """
     source = frame_of(source)
     if isinstance(source, pd.DataFrame):
@@ -113,9 +113,9 @@ def read_table(
 
 
 def frame_of(table: Any) -> Any:
-    """A table of any library as a data frame of pandas; other objects stay as they are.
+    """Convert a table of any library to a pandas data frame; return other objects unchanged.
 
-    Tables are told by what they offer: Arrow's stream (polars, pyarrow, DuckDB) or `to_pandas`.
+    Tables are recognized by Arrow's stream (polars, pyarrow, DuckDB) or `to_pandas`.
     """
     if isinstance(table, pd.DataFrame):
         return table
@@ -128,7 +128,7 @@ def frame_of(table: Any) -> Any:
 
 
 def column_names(names: Iterable[Hashable]) -> list[str]:
-    """Names of columns as text that occurs once; see `read_table`."""
+    """Names of columns as distinct texts; see `read_table`."""
     return list(_unique(_texts(names)))
 
 
@@ -167,7 +167,7 @@ def _read_text(
 
 def _frame(table: pa.Table) -> pd.DataFrame:
     try:
-        # What pandas says in the file about the types of its frame is not needed, and may be damaged.
+        # pandas' metadata about the types of its frame is not needed, and may be damaged.
         frame: pd.DataFrame = without_pandas_notes(table).to_pandas()
     except (pa.ArrowException, ValueError) as error:
         raise UnreadableInput(f"the Parquet file holds no table ({one_line(error)[:200]})") from error
@@ -184,7 +184,7 @@ def _read_openml(source: str, limits: ReadingLimits) -> RawTable:
 
 
 def _read_published(dataset: PublishedDataset, limits: ReadingLimits) -> RawTable:
-    """The table of a dataset of OpenML, without the columns to ignore."""
+    """The table of an OpenML dataset, without the columns to ignore."""
     raw = _read_file(dataset.file, limits, DETECTED)
     ignored = _names(dataset.ignored)
     frame = raw.frame.drop(columns=[name for name in raw.frame.columns if name in ignored])
@@ -193,7 +193,7 @@ def _read_published(dataset: PublishedDataset, limits: ReadingLimits) -> RawTabl
 
 
 def _names(attributes: Sequence[str]) -> set[str]:
-    """Names of OpenML's attributes, each of which may be several between commas."""
+    """Names in OpenML's attributes, each of which may have several, separated by commas."""
     return {*attributes, *(name.strip() for several in attributes for name in several.split(","))}
 
 
@@ -215,14 +215,14 @@ def _texts(names: Iterable[Hashable]) -> list[str]:
 
 
 def visible(name: str) -> str:
-    """A name without zero-width characters and blanks around it, which hide what it is."""
+    """A name without zero-width characters and surrounding blanks."""
     if name.isascii():
         return name.strip()
     return "".join(letter for letter in name if unicodedata.category(letter) != "Cf").strip()
 
 
 def _unique(names: list[str]) -> Iterator[str]:
-    """Each name once: a second `x` becomes `x.1`, or the next number that no column has."""
+    """Make names unique: a second `x` becomes `x.1`, or the next unused number."""
     given = set(names)
     used: set[str] = set()
     for name in names:

@@ -1,4 +1,4 @@
-"""Runs of our own: limited processes, cross-validation, plans of experiments, and rows for the warehouse.
+"""Own runs: limited processes, cross-validation, plans of experiments, and rows for the warehouse.
 
 Raises:
     MissingPackage: on import, on systems that can't limit processes, such as Windows.

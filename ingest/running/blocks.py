@@ -1,7 +1,7 @@
-"""Splits of rows that follow each other in time, and of rows that belong to groups.
+"""Splits of rows ordered in time, and of grouped rows.
 
-Notation: n rows; `strata` (n,) stratum of each row, 0..k-1; `moments` (n,) place of each row's time among the
-times, equal times being one; `groups` (n,) number of each row's group.
+Notation: n rows; `strata` (n,) stratum of each row, 0..k-1; `moments` (n,) rank of each row's time, equal
+times sharing a rank; `groups` (n,) number of each row's group.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from warehouse.support.arrays import Positions
 Split = tuple[Positions, Positions]
 """Rows to fit on, rows to test on."""
 MANY_GROUPS = 1000
-"""Groups from which on folds have about equal shares of the strata by themselves; sharing takes seconds."""
+"""With so many groups, folds have about equal shares of the strata without balancing, which takes seconds."""
 
 
 class Splitter(Protocol):
-    """What rows can be split into; `number` is that of a repetition, from 0, whose splits are other ones."""
+    """Ways to split rows; `number` is a repetition's, from 0, and each repetition has other splits."""
 
     def folds(self, k: int, seed: int, number: int, /) -> Iterable[Split]:
         """The folds of a cross-validation."""
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
-        """Splits with one test row in this many rows."""
+        """A split with one test row in `every`."""
 
     def testing(self, rows: int, seed: int, number: int, /) -> Split:
-        """So many rows are tested on."""
+        """A split with this many test rows."""
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Rows are tested on that come after all those that are learned from; nothing is drawn."""
+    """Test rows come after all training rows; nothing is random."""
 
     strata: Positions
     moments: Positions
 
     def folds(self, k: int, _seed: int, number: int, /) -> list[Split]:
-        """scikit-learn's `TimeSeriesSplit` with cuts between moments; there are fewer where moments are few.
+        """scikit-learn's `TimeSeriesSplit` with cuts between moments; fewer folds if there are few moments.
 
-        Another repetition has shorter test parts, so that its training parts end later.
+        Later repetitions have shorter test parts, so that their training parts end later.
         """
         from sklearn.model_selection import TimeSeriesSplit
 
@@ -60,11 +60,11 @@ class Ordered:
         return [self._cut(start, end) for start, end in zip(starts.tolist(), ends, strict=True)]
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
-        """Splits with the last of this many parts as test rows."""
+        """A split with the last of `every` parts as test rows."""
         return self.testing(len(self.moments) // (every + number), seed, number)
 
     def testing(self, rows: int, _seed: int, _number: int, /) -> Split:
-        """Splits with about this many test rows, the last ones."""
+        """A split with about this many test rows, the last ones."""
         start = np.sort(self.moments)[len(self.moments) - max(rows, 1)]
         return self._cut(max(int(start), 1), len(self.moments))
 
@@ -75,13 +75,13 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Grouped:
-    """All rows of a group are learned from, or all are tested on; strata keep their shares as they can."""
+    """A group is in the training or the test rows as a whole; strata keep about their shares."""
 
     strata: Positions
     groups: Positions
 
     def folds(self, k: int, seed: int, number: int, /) -> list[Split]:
-        """Folds of scikit-learn's `StratifiedGroupKFold`, or `GroupKFold`; none where groups are too few."""
+        """Folds of scikit-learn's `StratifiedGroupKFold`, or `GroupKFold`; none if groups are too few."""
         from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
         if not 2 <= k <= min(self.groups.max() + 1, np.bincount(self.strata).max()):
@@ -93,14 +93,14 @@ class Grouped:
             return list(folds.split(self.strata, self.strata, self.groups))
 
     def one_in(self, every: int, seed: int, number: int, /) -> Split:
-        """Splits with the first of this many folds, or of as many as groups, as test rows."""
+        """A split with the first of `every` folds, or of as many as there are groups, as test rows."""
         folds = self.folds(min(every, int(self.groups.max()) + 1), seed, number)
         return folds[0] if folds else (np.arange(len(self.groups)), np.arange(0))
 
     def testing(self, rows: int, seed: int, number: int, /) -> Split:
-        """Splits whose test groups have about this many rows."""
+        """A split whose test groups have about this many rows."""
         return self.one_in(max(round(len(self.groups) / max(rows, 1)), 2), seed, number)
 
 
 SPLITTERS: Mapping[Kind, Callable[[Positions, Positions], Splitter]] = {"time": Ordered, "group": Grouped}
-"""Kind of a split -> how rows are split so, of their strata and their moments or groups."""
+"""Kind of split -> splitter of strata and moments or groups."""

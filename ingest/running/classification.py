@@ -1,4 +1,4 @@
-"""Predicted classes and their measures, as OpenML defines them.
+"""Predicted classes and OpenML's measures of them.
 
 Notation: n rows, k classes; `codes` (n,) class codes 0..k-1; `scores` (n, k) decision scores or
 probabilities, higher = more likely; `confusion` (k, k) rows by true (first axis) and predicted class.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OF_PROBABILITIES = ("log_loss", "brier_score")
 _LEAST_PROBABILITY = 1e-15
-"""Least probability that counts for the true class, so that one row does not decide the log loss."""
+"""Probabilities of the true class are at least this, so that one row does not dominate the log loss."""
 
 
 class ClassScorer:
@@ -46,17 +46,18 @@ class ClassScorer:
     ) -> Predictions:
         scores = _class_scores(pipeline, rows, int(outcomes.max()) + 1)
         gives_probabilities = hasattr(pipeline, "predict_proba")
-        # The most probable class need not be what `predict` answers: think of ties.
+        # The most probable class may differ from the answer of `predict`, for example with ties.
         answers = scores.argmax(axis=1) if gives_probabilities else pipeline.predict(rows)
         return Predictions(answers, scores, gives_probabilities)
 
     def measures(self, folds: Sequence[Predictions], outcomes: Sequence[np.ndarray]) -> dict[str, float]:
-        """Accuracy, balanced accuracy (the mean of the classes' recalls), F1 (`f_measure` weighted by class
-        size as OpenML's, `f1_macro` the plain mean), kappa, log loss (natural logarithm) and Brier score
-        (squared differences summed over classes, 0 to 2) are computed over the predictions of all folds
-        together, as OpenML does. The area under the ROC curve is the mean over folds, because scores of
-        different fits share no scale. Log loss and Brier score are NaN where there are no probabilities, the
-        area where no fold allows one.
+        """OpenML's measures, over all folds together, except the area under the ROC curve.
+
+        They are accuracy, balanced accuracy (the mean of the classes' recalls), F1 (`f_measure` weighted by
+        class size as OpenML's, `f1_macro` the plain mean), kappa, log loss (natural logarithm) and Brier
+        score (squared differences summed over classes, 0 to 2). The area is the mean over folds, because
+        scores of different fits share no scale. Log loss and Brier score are NaN without probabilities, the
+        area if no fold has one.
         """
         codes = np.concatenate(outcomes)
         answers = np.concatenate([one.answers for one in folds])
@@ -73,7 +74,7 @@ class ClassScorer:
         }
 
     def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
-        if measure == AUC:  # of two classes, either has the same area
+        if measure == AUC:  # both of two classes have the same area
             return area_under_roc_curve(outcomes, scores[:, :1] if scores.shape[1] == 2 else scores)
         if measure in _OF_PROBABILITIES:
             return _probability_measures(scores, outcomes)[measure]
@@ -91,7 +92,7 @@ def confusion_matrix(codes: Positions, answers: Positions, classes: int) -> Floa
 
 
 def class_measures(confusion: Floats) -> dict[str, float]:
-    """The measures that follow from the confusion matrix alone, (k, k)."""
+    """The measures that depend on the confusion matrix, (k, k), alone."""
     total = confusion.sum()
     actual, predicted, right = confusion.sum(axis=1), confusion.sum(axis=0), confusion.diagonal()
     occurs = actual > 0
@@ -120,9 +121,9 @@ def _probability_measures(probabilities: Floats | None, actual: Positions) -> di
 
 
 def _class_scores(estimator: BaseEstimator, rows: object, n_classes: int) -> np.ndarray:  # (n, n_classes)
-    """How strongly a fitted classifier believes in each class.
+    """Scores of a fitted classifier for each class.
 
-    A class that its training rows did not have gets -inf, below every other score.
+    A class that its training rows did not have gets -inf.
     """
     if hasattr(estimator, "predict_proba"):
         known = estimator.predict_proba(rows)
@@ -138,7 +139,7 @@ def _class_scores(estimator: BaseEstimator, rows: object, n_classes: int) -> np.
 def area_under_roc_curve(codes: np.ndarray, scores: np.ndarray) -> float:
     """One-vs-rest areas averaged by class size (Provost and Domingos 2001), which is OpenML's measure.
 
-    A class without a positive or without a negative row has no area and no weight.
+    A class without positive or without negative rows is ignored.
     """
     from scipy.stats import rankdata
 

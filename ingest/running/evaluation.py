@@ -1,4 +1,4 @@
-"""Evaluation of one configuration on one dataset: fitted and tested on splits, within limits, measured."""
+"""Evaluation of one configuration on one dataset: fit, test and measure it on splits, within limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 TIMES = ("fit_seconds", "predict_seconds_per_1000_rows", "usercpu_time_millis", "wall_clock_time_millis")
-"""Measures of what a run cost, which every evaluation has beside those of its task type."""
+"""Measures of a run's cost, added to those of the task type."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Limits:
     memory: int
     """MiB."""
     cpu_seconds: float | None = None
-    """Processor time; None = no limit of its own."""
+    """Processor time; None = no limit."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,19 @@ class Evaluation:
     seconds: float
     """Wall-clock time that it took."""
     measures: Mapping[str, float] = field(default_factory=dict)
-    """Measure -> value, NaN where it does not exist; empty unless it succeeded."""
+    """Measure -> value, NaN where undefined; empty unless it succeeded."""
     predictions: Floats | None = field(default=None, repr=False)
-    """(tested rows, k) what ensembles average, split after split; None where that is undefined or unknown."""
+    """(tested rows, k) predictions for ensembles, split after split; None if undefined or unknown."""
     message: str | None = None
     """Why it failed."""
 
     def value(self, measure: str) -> float | None:
-        """The value of a measure; None where it failed, or the measure is not finite."""
+        """The value of a measure; None if the evaluation failed or the measure is not finite."""
         value = self.measures.get(measure, np.nan)
         return float(value) if np.isfinite(value) else None
 
     def record(self) -> dict[str, Any]:
-        """JSON values of all but the predictions."""
+        """JSON values of all fields but the predictions."""
         return {
             "outcome": str(self.outcome),
             "result": dict(self.measures) if self.outcome is Outcome.success else None,
@@ -76,7 +76,7 @@ class Evaluation:
         """Read what `record` returned.
 
         Raises:
-            KeyError, TypeError, ValueError: it is no such record.
+            KeyError, TypeError, ValueError: it is not such a record.
         """
         outcome, seconds, message = Outcome(record["outcome"]), record["seconds"], record["message"]
         return cls(outcome, seconds, dict(record["result"] or {}), message=message)
@@ -91,16 +91,16 @@ def evaluate(
     seed: int = 0,
     processes: Processes | None = None,
 ) -> Evaluation:
-    """Fit and test a configuration on every split, in a process of its own that ends at the limits.
+    """Fit and test a configuration on every split, in its own process, which is ended at the limits.
 
     Args:
-        repetitions: the splits of each repetition, within which no row is tested twice; measures are means
-            over repetitions. Predictions are kept where there is one repetition.
-        seed: of the estimators.
-        processes: of the owner who may end it; None = nobody.
+        repetitions: the splits of each repetition, in which no row is tested twice; measures are means over
+            repetitions. Predictions are kept if there is one repetition.
+        seed: random seed of the estimators.
+        processes: processes of the owner who may cancel it; None = nobody.
 
     Raises:
-        CancelledError: the owner ended it.
+        CancelledError: the owner cancelled it.
     """
     called = run_limited(
         _fit_and_test,
@@ -119,13 +119,13 @@ def evaluate(
 
 @contextmanager
 def evaluations(executor: Executor | None, jobs: int) -> Iterator[Callable[..., Future[Evaluation]]]:
-    """How evaluations are begun: on the executor, or else here, where their processes end with the block.
+    """Start evaluations on the executor, or else in local threads; local processes end with the block.
 
-    What is yielded takes the arguments of `evaluate`. Threads are enough here: they only wait, since each
-    evaluation has a process of its own.
+    It yields a function with the arguments of `evaluate`. Threads suffice here: they only wait, since each
+    evaluation has its own process.
 
     Args:
-        jobs: evaluations at a time, where they are made here.
+        jobs: local evaluations at a time.
     """
     if executor is not None:
         yield lambda *arguments, **options: executor.submit(evaluate, *arguments, **options)
@@ -136,7 +136,7 @@ def evaluations(executor: Executor | None, jobs: int) -> Iterator[Callable[..., 
                 evaluate, *arguments, **options, processes=processes
             )
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what an interrupted owner began
+            pool.shutdown(wait=False, cancel_futures=True)  # after an interruption nobody waits
 
 
 def _fit_and_test(
@@ -156,15 +156,15 @@ def cross_validate(
 ) -> tuple[dict[str, float], Floats | None]:
     """Fit and test a new pipeline on each split, in this process.
 
-    `fit_seconds` is the mean over fits; `usercpu_time_millis` and `wall_clock_time_millis` cover fitting and
-    predicting of all splits.
+    `fit_seconds` is the mean over fits; `usercpu_time_millis` and `wall_clock_time_millis` cover all fits and
+    predictions.
 
     Args:
-        splits: rows to learn from and rows to test on; no row is tested twice.
+        splits: training and test rows; no row is tested twice.
 
     Returns:
-        Measure -> value, NaN where it does not exist; and the (tested rows, k) predictions that ensembles
-        average, split after split, None where pipelines give none.
+        Measure -> value, NaN where undefined; and (tested rows, k) predictions for ensembles, one
+        split after the other, None if the pipelines give none.
     """
     scorer = scorer_of(dataset)
     outcomes = scorer.outcomes(dataset.target)
@@ -172,7 +172,7 @@ def cross_validate(
     predicting = 0.0
     wall, cpu = time.perf_counter(), _cpu_seconds()
     with warnings.catch_warnings():
-        # Not converged, rare class, constant column in a fold: the scores show the effect.
+        # Missing convergence, rare classes and constant columns in a fold already show in the scores.
         warnings.simplefilter("ignore")
         for train, test in splits:
             pipeline, begun = new_pipeline(), time.perf_counter()
@@ -197,7 +197,7 @@ def cross_validate(
 
 
 def common_failure(evaluations: Iterable[Evaluation]) -> str | None:
-    """Why all of these failed, most of them for this reason; None where one succeeded, or of none.
+    """The most frequent reason if all evaluations failed; None if one succeeded, or there are none.
 
     >>> messages = ["ValueError: no", "OSError: disk full", "ValueError: no"]
     >>> common_failure(Evaluation(Outcome.crash, 0.1, message=message) for message in messages)

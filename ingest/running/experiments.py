@@ -1,8 +1,8 @@
-"""Own experiments: the same configurations on every dataset, into the warehouse.
+"""Own experiments: run the same configurations on every dataset, and store the results in the warehouse.
 
-The same pool for every dataset makes the matrix of configurations x datasets dense, which runs of others
-never are. A run's key follows from what was run, so the warehouse itself is the memory of what is done: a job
-that was killed goes on where it was.
+With the same pool for every dataset the matrix of configurations x datasets is dense, unlike that of others'
+runs. A run's key is derived from its content, so the warehouse shows which runs are done: a job that was
+killed continues where it was.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from warehouse.vocabulary.task_types import TaskType
 logger = logging.getLogger(__name__)
 
 COMMIT_SECONDS = 120.0
-"""Results wait this long for their commit, in the journal."""
+"""Longest time that results wait in the journal for their commit."""
 PATIENCE = 20
-"""Wall-clock time that a run may take, as a multiple of the processor time: other work must not decide."""
+"""Wall-clock limit of a run as a multiple of its processor time, so that a busy machine does not end runs."""
 
 
 _END = "end"
@@ -53,7 +53,7 @@ _RUNS_ON_TASK = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING
 
 @dataclass(frozen=True)
 class ExperimentProgress:
-    """Progress of a job. `left` runs of the first tier are expected to take `seconds_left`."""
+    """Progress of a job: `left` runs of the first tier, expected to take `seconds_left`."""
 
     dataset: str
     done: int
@@ -71,23 +71,23 @@ def run_experiments(
     executor: Executor | None = None,
     report: Callable[[ExperimentProgress], None] = lambda _: None,
 ) -> dict[str, int]:
-    """Run what `plan` asks for and the warehouse does not have yet, in the plan's order.
+    """Run the part of `plan` that the warehouse does not have yet, in the plan's order.
 
     Classes with one example are left out, as the dataset's note says. A dataset that can't be read, or that
-    the warehouse has under another name, is logged and passed over: the same data twice would count twice,
-    and a left-out dataset would be learned from its twin. Configurations whose package is not installed are
-    logged and left out, too.
+    the warehouse has under another name, is logged and skipped: its runs would count twice, and leaving it
+    out of training would not leave out its twin. Configurations whose package is not installed are also
+    logged and skipped.
 
     Args:
         jobs: runs at a time.
-        executor: makes the runs, such as a Dask client's `get_executor()`; None = this machine. The
-            warehouse and the datasets are only read and written here.
+        executor: makes the runs, such as a Dask client's `get_executor()`; None = this machine. Only this
+            process reads datasets and accesses the warehouse.
 
     Returns:
-        Outcome -> number of runs, and `skipped` = runs that the warehouse had.
+        Outcome -> number of runs, and `skipped` = runs that the warehouse already had.
 
     Raises:
-        MissingPackage: no package is there that the plan's configurations need.
+        MissingPackage: no package that the plan's configurations need is installed.
     """
     plan = _without_missing_packages(plan)
     counts = {**{str(outcome): 0 for outcome in Outcome}, "skipped": 0}
@@ -114,12 +114,12 @@ def run_experiments(
             )
     finally:
         for batch in batches:
-            batch.commit()  # what has come back of those that were interrupted
+            batch.commit()  # results that came back before an interruption
     return counts
 
 
 def _without_missing_packages(plan: Plan) -> Plan:
-    """The plan with the configurations that can be fitted here: the others' failures would not be theirs."""
+    """Leave out the configurations whose packages are missing here, which would look like failures."""
     flows = [get_flow(name) for name in dict.fromkeys(one.algorithm for one in plan.pool)]
     missing = {flow.name: flow for flow in flows if not flow.installed}
     if missing and len(missing) == len(flows):
@@ -133,9 +133,9 @@ def _without_missing_packages(plan: Plan) -> Plan:
 def _work(
     warehouse: Warehouse, plan: Plan, batches: set[_Batch], counts: dict[str, int]
 ) -> Iterator[tuple[_Batch, Run] | None]:
-    """The runs that are to be made, in order, each with the batch that takes its result.
+    """The runs to make, in order, each with the batch that takes its result.
 
-    None says that what follows depends on the results of all runs so far.
+    None means that the following runs depend on all results so far.
     """
     unusable: set[Source] = set()
     for place, tier in enumerate(plan.tiers):
@@ -197,9 +197,9 @@ def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
 def sketch_datasets(
     warehouse: Warehouse, sources: Sequence[Source], report: Callable[[str], None] = lambda _: None
 ) -> int:
-    """Sketch those of the datasets that the warehouse has runs on and no sketch of; returns their number.
+    """Sketch the datasets that the warehouse has runs on but no sketch of; returns their number.
 
-    That is one commit, and models that were trained before stay those of the warehouse.
+    This is one commit, and does not make trained models outdated.
     """
     known = {*warehouse.sql("SELECT dataset FROM datasets WHERE content_hash IS NOT NULL")["dataset"]}
     rows = []
@@ -216,10 +216,10 @@ def sketch_datasets(
 def _chosen(
     warehouse: Warehouse, dataset: Dataset, plan: Plan, place: int, block: Pool
 ) -> list[Configuration]:
-    """Configurations of the dataset's task type that the tier at this place runs.
+    """Configurations of the dataset's task type for the tier at this place.
 
-    These are all, or the defaults and the best by the tier before. Flows that nobody would fit on so many
-    rows are not among the latter.
+    The first tier runs all, a later one the defaults and the best of the tier before. It leaves out flows
+    that are too slow for so many rows.
     """
     block, pool = (_of_type(dataset.task_type, some) for some in (block, plan.pool))
     if place == 0:
@@ -244,7 +244,7 @@ def _of_type(task_type: TaskType, pool: Pool) -> Pool:
 def planned_runs(
     dataset: Dataset, plan: Plan, tier: Tier, configurations: Iterable[Configuration]
 ) -> list[Run]:
-    """The runs of these configurations on the dataset at this tier: those that its rows suffice for."""
+    """The runs of these configurations on the dataset at this tier; some configurations need more rows."""
     task = task_of(dataset, plan, tier)
     rows = len(dataset.features)
     train_rows, test_rows = plan.resampling(rows, tier).sizes(rows)
@@ -258,14 +258,14 @@ def planned_runs(
 
 
 def task_of(dataset: Dataset, plan: Plan, tier: Tier) -> str:
-    """Key in the warehouse of what `plan` does with the dataset at this tier."""
+    """Warehouse key of the task that `plan` makes of the dataset at this tier."""
     return f"{dataset.key}/{plan.resampling(len(dataset.features), tier).name}"
 
 
 def _finished(
     work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int, executor: Executor | None
 ) -> Iterator[tuple[_Batch, Run, Evaluation]]:
-    """Runs with their outcomes, in the order in which they end; `jobs` at a time."""
+    """Runs with their results, in the order in which they end; `jobs` at a time."""
     with evaluations(executor, jobs) as submit:
         waiting: dict[Future[Evaluation], tuple[_Batch, Run]] = {}
         item: tuple[_Batch, Run] | str | None = None
@@ -286,7 +286,7 @@ def _finished(
 
 
 class _Batch:
-    """Runs of one dataset at one tier on their way into the warehouse."""
+    """Runs of one dataset at one tier, until they are in the warehouse."""
 
     def __init__(
         self,
@@ -298,11 +298,11 @@ class _Batch:
         tier: Tier,
         configurations: Sequence[Configuration],
     ) -> None:
-        """Find out what is left to run.
+        """Determine which runs are left.
 
         Args:
-            warehouse: where results go.
-            now: the same, as of now: what it has is not run again.
+            warehouse: destination of the results.
+            now: its newest version, whose runs are not repeated.
         """
         self.dataset = dataset
         self._warehouse = warehouse
@@ -323,16 +323,16 @@ class _Batch:
         self._handed_out = False
         self._last_commit = time.monotonic()
         self._description = self._describe(source, now)
-        # Splitting takes longer than all else here, and a job that goes on passes over many batches.
+        # Splitting is the slowest step here, and a resumed job skips many batches.
         self._part, self._repetitions = self._needed_rows() if self._left else (dataset, [])
 
     @property
     def complete(self) -> bool:
-        """Whether all runs have been handed out and come back."""
+        """Whether all runs have been handed out and have come back."""
         return self._handed_out and not self._awaited
 
     def hand_out(self) -> Iterator[tuple[_Batch, Run]]:
-        """The runs that are to be made."""
+        """The runs to make."""
         limit = self._plan.give_up_after
         for run in self._left:
             if limit is not None and self._timeouts[run.flow.id] >= limit:
@@ -370,16 +370,16 @@ class _Batch:
         self._last_commit = time.monotonic()
 
     def _recovered(self, planned: Sequence[Run]) -> list[tuple[Run, Evaluation]]:
-        """Runs that a killed job had finished."""
+        """Finished runs of a killed job."""
         by_key = {run.run: run for run in planned}
         finished: dict[str, Evaluation] = {}
         for record in self._journal.records():
-            with suppress(KeyError, TypeError, ValueError):  # a record that is damaged says nothing
+            with suppress(KeyError, TypeError, ValueError):  # skip damaged records
                 finished[record["run"]] = Evaluation.from_record(record)
         return [(by_key[key], evaluation) for key, evaluation in finished.items() if key in by_key]
 
     def _describe(self, source: Source, now: Warehouse) -> dict[str, pd.DataFrame]:
-        """Facts and, unless the warehouse has them by today's definitions, meta-features and a sketch."""
+        """Facts, and meta-features and a sketch unless the warehouse has them by today's definitions."""
         described = "SELECT count(*) AS n FROM qualities WHERE dataset = ? AND extractor = ?"
         known = now.sql(described, [self.dataset.key, EXTRACTOR])["n"].item()
         tables = dataset_row(self.dataset, domain=source.domain, family=source.family)
@@ -387,7 +387,7 @@ class _Batch:
         return tables if is_sketched(now, self.dataset) else tables | sketch_row(self.dataset)
 
     def _needed_rows(self) -> tuple[Dataset, list[list[Split]]]:
-        """The rows that some split uses, and the splits among them: the data sent to a run's process."""
+        """The rows that the splits use, and the splits among them: the data to send to a run's process."""
         strata = strata_of(self.dataset.target)
         repetitions = list(self._procedure.splits(strata, self._plan.seed))
         used = np.unique(

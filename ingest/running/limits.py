@@ -1,9 +1,9 @@
-"""Running a function in a process of its own, with limits on time and memory that really end it.
+"""Run a function in its own process, with hard limits on time and memory.
 
-A fork server imports scikit-learn once; each call is a fork of it, which costs milliseconds. Limits are
-enforced from outside (SIGKILL to the child and its descendants, after `seconds` or when together they
-take too much memory) and by the kernel (`RLIMIT_AS` of each process), so that compiled code that never
-returns to Python ends as well.
+A fork server imports scikit-learn once; each call is a fork of it, which takes milliseconds. Limits are
+enforced from outside (SIGKILL to the child and its descendants, after `seconds` or when they exceed the
+memory together) and by the kernel (`RLIMIT_AS` of each process), so that compiled code that never returns to
+Python is ended, too.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from warehouse.support.signals import REQUESTS
 
 MEBIBYTE = 2**20  # bytes, by definition
 
-_BETWEEN_LOOKS = 1.0  # seconds; a look at all processes of a machine takes some milliseconds
+_BETWEEN_LOOKS = 1.0  # seconds; listing all processes of a machine takes some milliseconds
 _GRACE = 0.5
-"""Seconds in which an owner ends, if it is ended together with its processes."""
+"""Seconds to wait for an owner that is being ended together with its processes."""
 _ATTEMPTS = 3
-"""Times that a process is started where the fork server ends meanwhile."""
+"""Attempts to start a process if the fork server ends meanwhile."""
 
 _starting = threading.Lock()
 _preloaded: set[str] = set()
@@ -65,9 +65,9 @@ class LimitedCall:
 
 
 class Processes:
-    """The processes of one owner, such as a search: they end when it ends, and nobody else's do.
+    """The processes of one owner, such as a search; they end with it.
 
-    Used as a context. Calls of several threads may belong to one owner.
+    Use it as a context manager. Several threads may make calls for one owner.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Processes:
         return self._ended.wait(seconds)
 
     def end(self) -> None:
-        """End the processes that run now, and each that is begun from now on; their calls return at once."""
+        """End the running processes, and each that is started from now on; their calls return at once."""
         with self._lock:
             self._ended.set()
             running = tuple(self._running)
@@ -100,7 +100,7 @@ class Processes:
 
     @contextmanager
     def holding(self, tree: ProcessTree) -> Iterator[None]:
-        """Count these processes as one of them until the block ends, and kill them then."""
+        """Add these processes until the block ends, then kill them."""
         with self._lock:
             self._running.add(tree)
             if self.ended:
@@ -127,13 +127,13 @@ def run_limited(
     Args:
         function: importable by name; it, its arguments and its result travel between processes.
         seconds: wall-clock limit; the call returns within milliseconds of it.
-        memory: bytes that the call may take beyond what a fresh process has; the kernel limits each process,
-            and those that the call starts are added up every second.
-        cpu_seconds: processor time that the call may use, whole seconds or more; None = no limit of its own.
-        processes: of the owner who may end the call; None = nobody.
+        memory: bytes that the call may use beyond a fresh process; the kernel limits each process, and those
+            that the call starts are added up every second.
+        cpu_seconds: processor time that the call may use, in whole seconds; None = no limit.
+        processes: those of the owner who may cancel the call; None = nobody.
 
     Raises:
-        CancelledError: the owner ended it.
+        CancelledError: the owner cancelled it.
     """
     context = _context()
     receiver, sender = context.Pipe(duplex=False)
@@ -156,14 +156,14 @@ def run_limited(
             except EOFError:
                 process.join(5)
                 was_killed = process.exitcode == -signal.SIGKILL
-                # Where the owner is being ended, too, that says nothing of memory.
+                # If the owner is being ended, too, the cause is not memory.
                 if owner.ended or (processes is not None and was_killed and processes.end_within(_GRACE)):
                     raise CancelledError from None
                 outcome, result, message = _death(process.exitcode, cpu_seconds)
             return LimitedCall(outcome, result, message, time.perf_counter() - start)
     finally:
         if process.pid is not None:
-            process.kill()  # an exception, such as an interrupt, may have come before it was held
+            process.kill()  # an interrupt may have come before `holding`
             process.join()
         receiver.close()
 
@@ -171,7 +171,7 @@ def run_limited(
 def _watch(
     receiver: Connection, seconds: float, tree: ProcessTree, memory: int
 ) -> tuple[Outcome, str] | None:
-    """Wait for an answer; returns the limit that was exceeded before there was one, and what to say of it."""
+    """Wait for an answer; returns the limit that was exceeded first, with a message, or None."""
     end = time.monotonic() + seconds
     while not receiver.poll(min(_BETWEEN_LOOKS, max(0.0, end - time.monotonic()))):
         if time.monotonic() >= end:
@@ -184,9 +184,9 @@ def _watch(
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Start processes that do not import the user's script first, as `multiprocessing` has them do.
+    """Start processes without importing the user's script, as `multiprocessing` would.
 
-    A script that calls us without asking for its own `__name__` would begin anew in every call.
+    A script without `if __name__ == "__main__"` would run again in every call.
     """
     main = sys.modules["__main__"]
     with _starting:
@@ -202,10 +202,10 @@ def _without_main() -> Iterator[None]:
 
 
 def start_server(*modules: str) -> None:
-    """Have the fork server import its modules in the background, before the first process is asked for.
+    """Have the fork server import its modules in the background, before the first process is needed.
 
     Args:
-        modules: to import beside those that every run needs. A server that has begun keeps what it has.
+        modules: more modules to import, besides those that every run needs; a running server is not changed.
     """
     _context(*modules)
     with _without_main():
@@ -226,31 +226,31 @@ def _context(*modules: str) -> Any:
 
 
 def _run_server() -> None:
-    """Run the fork server, and the tracker of resources that it needs, unless they run already.
+    """Start the fork server and its resource tracker, unless they are running.
 
-    Requests to end that come to all processes of a group must not end these two: they are blocked in both
-    from their birth. `preload` lets them through again, and does nothing about them.
+    Signals to a whole process group must not end these two: both start with the signals blocked. `preload`
+    unblocks and ignores them.
     """
     from multiprocessing import forkserver, resource_tracker
 
     before = signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)
     try:
         resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)  # two of which the tracker has let through
+        signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)  # of which the tracker has unblocked two
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(process: BaseProcess) -> None:
-    """Start a process; where somebody has ended the fork server, with a new one.
+    """Start a process, with a new fork server if the old one was ended.
 
     Raises:
         Failed: it can't be started.
     """
     for attempt in range(_ATTEMPTS):
         if attempt:
-            time.sleep(attempt)  # for the system to end the server
+            time.sleep(attempt)  # until the system has ended the server
         with _without_main():
             try:
                 _run_server()
@@ -269,19 +269,19 @@ def _child(
     memory: int,
     call: Callable[[], Any],
 ) -> None:
-    os.setsid()  # one group with whatever the function starts, so that all of it can be ended
+    os.setsid()  # one group with all that the function starts, so that it can be killed
     adopt_orphans()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + memory)
     _limit(resource.RLIMIT_CORE, 0)
-    # Compiled code may keep our own thread from ending us with the parent: then the kernel does, at last.
+    # Compiled code may block the thread that ends this process with its parent; the kernel ends it at last.
     unwatched = int(seconds * (os.cpu_count() or 1)) + 10
     _limit(resource.RLIMIT_CPU, unwatched if cpu_seconds is None else math.ceil(cpu_seconds))
     answer: tuple[Outcome, Any, str | None]
     try:
         answer = (Outcome.success, call(), None)
     except Exception as error:  # noqa: BLE001 (whatever fails is the outcome of the call)
-        if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # which libraries in C++ say
+        if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # the message of C++ libraries
             answer = (Outcome.memout, None, f"needed more than {memory // MEBIBYTE} MiB")
         else:
             answer = (Outcome.crash, None, one_line(f"{type(error).__name__}: {error}")[:300])
@@ -292,7 +292,7 @@ def _child(
 
 
 def _end_with_parent() -> None:
-    """End this process and its group when the process ends that waits for the answer, however it ends."""
+    """End this process and its group when the process that waits for the answer ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

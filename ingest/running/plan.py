@@ -1,6 +1,6 @@
 """Plans of experiments: datasets, pool, tiers, splits and limits, as one declarative file.
 
-A plan's file is TOML; `ingest/plans/starter.toml` is the one that the bundled starter is made from, and
+A plan is a TOML file; `ingest/plans/starter.toml`, from which the bundled starter was made,
 shows every key.
 """
 
@@ -28,7 +28,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.task_types import TaskName
 
 ENOUGH_MORE_ROWS = 1.25
-"""A tier runs on a dataset where it trains on so many times the rows of the tier before."""
+"""A tier runs on a dataset only if it trains on at least this many times the rows of the tier before."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Source:
     """A dataset to run on, before it is loaded."""
 
     file: DatasetFile
-    """Where it is; a plan's file names folders (`path`) or single datasets (`names`)."""
+    """Its location; a plan's file names folders (`path`) or single datasets (`names`)."""
     numeric_target: NumericTarget = "keep"
     """Treatment of a numeric target: `binarize` splits it at its mean, `keep` leaves it as it is."""
     task: TaskName | None = None
-    """Task type of a numeric target; None = the likelier one."""
+    """Task type of a numeric target; None = the more likely one."""
     least_rows: int = 0
-    """Rows below which the dataset is left out."""
+    """Datasets with fewer rows are left out."""
     domain: str | None = None
-    """Field that the data comes from."""
+    """Domain of the data."""
     family: str | None = None
     """Datasets of one family are near copies, or come from one source."""
 
@@ -54,13 +54,13 @@ class SplitRule:
     """Split of datasets with up to `rows` rows."""
 
     rows: int | None = None
-    """Most rows of a dataset that is split so; None = any number."""
+    """Most rows of a dataset with this split; None = any number."""
     folds: int = 3
     """Folds of the stratified cross-validation; 1 = one split."""
     repeats: int = 1
-    """Cross-validations, each with a shuffle of its own."""
+    """Number of cross-validations, each with its own shuffle."""
     test_rows: int | None = None
-    """Most rows to test on, for one split; None = a third of the rows."""
+    """Most test rows, for one split; None = a third of the rows."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Tier:
     """Runs at one fidelity, with their limits."""
 
     train_rows: int | None = None
-    """Most rows to fit on; None = all."""
+    """Most training rows; None = all."""
     share: float = 1.0
-    """Share of the pool that is run: the best by ranks on the dataset and similar ones at the tier before."""
+    """Share of the pool to run: the best by ranks on the dataset and similar ones at the tier before."""
     seconds: float = 60.0
-    """Processor time that a run may take."""
+    """Processor time of a run."""
     memory: int = 4096
-    """MiB that a run may take."""
+    """Memory of a run, in MiB."""
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds <= LONGEST_SECONDS:
@@ -83,26 +83,26 @@ class Tier:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run, in order of priority: the tiers one after the other, in blocks of the pool."""
+    """What to run, in order of priority: tier after tier, in blocks of the pool."""
 
     datasets: Sequence[Source]
-    """Datasets to run on, the first ones first."""
+    """Datasets to run on, in order."""
     pool: Pool
-    """Configurations to run; a plan's file names the file that has them."""
+    """Configurations to run; in a file, the path of the pool."""
     tiers: Sequence[Tier] = (Tier(),)
-    """Numbers of rows to fit on, one after the other."""
+    """Training sizes, in order."""
     splits: Sequence[SplitRule] = (SplitRule(),)
-    """Ways to split; the first that has at least the dataset's rows is taken."""
+    """Split rules; the first that covers the dataset's rows applies."""
     seed: int = 0
     """Seed of splits and estimators."""
     block: int | None = None
-    """Configurations that all datasets are tried with before the next ones; None = all of the pool."""
+    """Configurations to run on all datasets before the next block; None = the whole pool."""
     quick: Sequence[str] = ()
-    """Flows that take little time: after the first block their configurations come before those of others."""
+    """Fast flows: after the first block their configurations come before others."""
     give_up_after: int | None = None
-    """Timeouts of a flow on a dataset after which the flow's other configurations are not run there."""
+    """After this many timeouts of a flow on a dataset, its other configurations are not run there."""
     by: Kind | None = None
-    """Split that keeps rows together; None = a random split. Plan files do not set it."""
+    """Split by time or groups; None = a random split. Plan files do not set it."""
 
     def resampling(self, rows: int, tier: Tier) -> Resampling:
         """Resampling of a dataset of this size in `tier`."""
@@ -110,7 +110,7 @@ class Plan:
         return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows, self.by)
 
     def applies(self, rows: int, place: int) -> bool:
-        """Whether a dataset of this size has the rows for the tier at this place."""
+        """Whether a dataset of this size has enough rows for the tier at this place."""
         if place == 0:
             return True
         before, here = (
@@ -119,7 +119,7 @@ class Plan:
         return here >= ENOUGH_MORE_ROWS * before
 
     def blocks(self) -> Iterator[Pool]:
-        """The pool in parts, in the order in which they are run."""
+        """The pool in blocks, in the order in which they run."""
         size = self.block or max(len(self.pool), 1)
         pool = [*self.pool.items()]
         ordered = pool[:size] + sorted(pool[size:], key=lambda one: one[0].algorithm not in self.quick)
@@ -136,7 +136,7 @@ def design_plan(
     tier: Tier = Tier(),
     task: TaskName | None = None,
 ) -> Plan:
-    """The default and a space-filling design of each flow on every dataset of the flow's task type."""
+    """Run the default and a space-filling design of each flow on every dataset of its task type."""
     pool = {
         Configuration(name, values): "design"
         for name in flows
@@ -152,10 +152,10 @@ def design_plan(
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan's file; folders and files in it are relative to it.
+    """Read a plan's file; paths in it are relative to its folder.
 
     Raises:
-        BadInput: it can't be read, has unknown keys, or names what is not there; one line says what.
+        BadInput: it can't be read, has unknown keys, or names missing files; one line says which.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -211,7 +211,7 @@ def _families(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _domains_in_turns(sources: Sequence[Source]) -> list[Source]:
-    """The domains taking turns, so that any prefix has some of each."""
+    """Sources with domains taking turns, so that any prefix has some of each."""
     by_domain: dict[str | None, list[Source]] = {}
     for source in sources:
         by_domain.setdefault(source.domain, []).append(source)

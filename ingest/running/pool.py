@@ -1,6 +1,6 @@
 """Pools: the configurations to run on every dataset of an experiment, as a JSON file.
 
-The list is ordered by priority, so that any prefix of it is useful. `ingest/plans/make_pool.py` makes one.
+The list is ordered by priority, so that any prefix is useful. `ingest/plans/make_pool.py` makes pools.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Item = TypeVar("Item")
 
 
 Pool = Mapping[Configuration, str]
-"""Configuration -> where it comes from: `default`, `design`, or whose it is."""
+"""Configuration -> its source: `default`, `design`, or an author."""
 
 
 def read_pool(path: Path) -> Pool:
     """The configurations of a pool's file, in order.
 
     Raises:
-        BadInput: the file is missing or no pool, or holds a configuration that can't be built.
+        BadInput: the file is missing, not a pool, or has a configuration that can't be built.
     """
     records = read_json(path)
     try:
@@ -42,7 +42,7 @@ def read_pool(path: Path) -> Pool:
 
 
 def write_pool(pool: Pool, path: Path) -> None:
-    """Write a pool, one configuration a line."""
+    """Write a pool, one configuration per line."""
     records = (
         {"flow": configuration.algorithm, "values": dict(configuration.values), "source": source}
         for configuration, source in pool.items()

@@ -1,8 +1,8 @@
-"""Modules that the fork server of `ingest.running.limits` imports once for all trials.
+"""Set up the fork server of `ingest.running.limits`, which imports modules once for all trials.
 
-Numeric libraries get one thread each: trials run side by side, one core each. Requests to end are for the
-process that the server belongs to, which ends its trials itself: the server and the trials do nothing about
-them. What they print goes to stderr, since standard output has that process's results alone.
+Numeric libraries get one thread each: trials run in parallel, one core each. The server and its trials ignore
+requests to end, since the process that owns them ends its trials itself. They print to stderr, since standard
+output is for that process's results.
 """
 
 import os
@@ -16,7 +16,7 @@ from warehouse.support.signals import REQUESTS
 for _number in REQUESTS:
     # Unlike SIG_IGN, a handler is not inherited by the programs that a trial starts.
     signal.signal(_number, lambda *_: None)
-signal.pthread_sigmask(signal.SIG_UNBLOCK, REQUESTS)  # which waited since the server was started
+signal.pthread_sigmask(signal.SIG_UNBLOCK, REQUESTS)  # blocked since the server was started
 with suppress(OSError):  # stderr is closed
     os.dup2(2, 1)
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -1,4 +1,4 @@
-"""A process with its descendants: their total memory, and their end."""
+"""A process with its descendants: measure their memory, and end them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _PR_SET_CHILD_SUBREAPER = 36  # of Linux's prctl(2)
 
 
 class ProcessTree:
-    """A process that leads a group of its own, with whatever it and its children have started.
+    """A process that leads its own group, with all processes that it and its children have started.
 
-    A child may leave the group (`setsid`). It is still found by its parents, among them the process itself
-    if it called `adopt_orphans`.
+    A child may leave the group (`setsid`). It is still found through its ancestors, or through the process
+    itself if that called `adopt_orphans`.
     """
 
     def __init__(self, pid: int) -> None:
@@ -26,14 +26,14 @@ class ProcessTree:
         self._own_memory: int | None = None
 
     def look(self) -> None:
-        """Take note of the processes that are there now, so that they are known when their parent is gone."""
+        """Record the current descendants, so that they are known when their parent is gone."""
         with suppress(psutil.Error):
             self._started |= set(psutil.Process(self._pid).children(recursive=True))
 
     def memory(self) -> int:
-        """Bytes that the processes seen so far take, and the first one beyond what it had when first asked.
+        """Bytes that the recorded processes use, the first one's counted from the first call.
 
-        Pages that several processes share count once (proportional set size); 0 where there is one process.
+        Shared pages count once (proportional set size); 0 if there is only one process.
         """
         self._started = {process for process in self._started if process.is_running()}
         if not self._started:
@@ -46,7 +46,7 @@ class ProcessTree:
     def kill(self) -> None:
         """End all of them with SIGKILL."""
         self.look()
-        for kill in (os.killpg, os.kill):  # the process may not have its own group yet
+        for kill in (os.killpg, os.kill):  # the process may not have its group yet
             with suppress(ProcessLookupError, PermissionError):
                 kill(self._pid, signal.SIGKILL)
         for process in self._started:
@@ -55,16 +55,16 @@ class ProcessTree:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent ends; without effect elsewhere than on Linux."""
+    """Become the parent of descendants whose own parent ends; only on Linux."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_descendants() -> None:
-    """End whatever this process has started and not waited for."""
+    """End all processes that this one has started and not waited for."""
     try:
         os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:  # there is none, which is as usual
+    except ChildProcessError:  # the usual case: there are none
         return
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):

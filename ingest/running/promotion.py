@@ -1,6 +1,6 @@
 """Promotion: the configurations to run on more rows of a dataset, chosen by results on fewer.
 
-Ranks on one dataset are partly noise, so those on datasets where configurations rank alike count as much.
+Ranks on one dataset are noisy, so ranks on datasets with similar rankings count as much.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from warehouse.vocabulary.measures import larger_is_better
 from warehouse.vocabulary.task_types import TaskType
 
 NEAR = 10
-"""Datasets whose ranks count beside the dataset's own; a heuristic."""
+"""Number of similar datasets whose ranks count; a heuristic."""
 
 
 def best_setups(warehouse: Warehouse, task: str, task_type: TaskType, n: int) -> set[str]:
-    """The `n` setups with the best mean of their rank on `task` and their mean rank on the tasks near to it.
+    """The `n` setups with the best mean of two ranks: on `task`, and averaged over the most similar tasks.
 
-    Only setups that were run on `task` are among them. Other tasks are those with a run of the same
-    procedure's tier: at most one task a dataset, the one that trains on the fewest rows. Ranks are by the
-    task type's default measure.
+    Only setups that were run on `task` qualify. The other tasks are, for each dataset, the one with the
+    fewest training rows. Ranks are by the task type's default measure.
     """
     measure = task_type.default_measure
     cells = warehouse.sql(_CELLS, {"measure": measure, "task": task, "task_type": task_type.name})

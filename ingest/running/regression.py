@@ -1,7 +1,7 @@
-"""Predicted numbers and their measures, as OpenML defines them.
+"""Predicted numbers and OpenML's measures of them.
 
-Notation: n rows; y, p (n,) true and predicted numbers; m (n,) the mean of the rows that the fit of each row's
-prediction has seen, which is what the measures without a unit compare with.
+Notation: n rows; y, p (n,) true and predicted numbers; m (n,) the mean target of the training rows of each
+row's fit, the baseline of measures without a unit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class NumberScorer:
         )
 
     def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
-        """Measures without a unit compare with the mean of these outcomes."""
+        """Measures without a unit take the mean of these outcomes as their baseline."""
         return number_measures(outcomes, scores[:, 0], np.full(len(outcomes), outcomes.mean()))[measure]
 
     def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:

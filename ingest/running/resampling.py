@@ -1,8 +1,7 @@
 """Resampling: training rows and test rows.
 
-Notation: n rows; `strata` (n,) stratum of each row, 0..k-1, such as its class. A fidelity is the number of
-rows that a configuration may be fitted on; the same dataset, fidelity and seed give every configuration the
-same splits.
+Notation: n rows; `strata` (n,) stratum of each row, 0..k-1, such as its class. A fidelity is the largest
+number of training rows; all configurations get the same splits for the same dataset, fidelity and seed.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ class Resampling:
     """1 = one split."""
     repeats: int = 1
     train_rows: int | None = None
-    """Most rows to fit on, drawn from the training part of each split; None = all of it."""
+    """Most training rows, drawn from the training part of each split; None = all of it."""
     test_rows: int | None = None
-    """Most rows to test on, for one split; None = a third of the rows."""
+    """Most test rows, for one split; None = a third of the rows."""
     by: Kind | None = None
-    """Split that keeps rows together (`ingest.running.blocks`); None = a random split."""
+    """Split by time or groups (`ingest.running.blocks`); None = a random split."""
 
     @property
     def name(self) -> str:
         """Name of the estimation procedure with these splits: `cv3`, `2xcv10`, `holdout-2000-10000`.
 
-        Where rows are not split at random, the name says so: `ordered-cv3`, `grouped-holdout3`.
+        Splits that are not random have a prefix: `ordered-cv3`, `grouped-holdout3`.
         """
         caps = "" if self.train_rows is None else f"-{self.train_rows}"
         if self.test_rows is not None:
@@ -49,7 +48,7 @@ class Resampling:
         return f"{kind}{f'{self.repeats}x' if self.repeats > 1 else ''}cv{self.folds}{caps}"
 
     def splits(self, strata: Positions, seed: int) -> Iterator[list[Split]]:
-        """The splits of each repetition. No row is tested on twice in one of them."""
+        """The splits of each repetition, in which no row is tested twice."""
         for number in range(self.repeats):
             yield self.repetition(strata, seed, number)
 
@@ -59,7 +58,7 @@ class Resampling:
         """The splits of the repetition with this number, from 0.
 
         Args:
-            blocks: (n,) moment or group of each row, where `by` says what they are.
+            blocks: (n,) moment or group of each row, if `by` is set.
         """
         splitter: Splitter = Shuffled(strata)
         if self.by is not None:
@@ -76,9 +75,9 @@ class Resampling:
         return [(self._limited(train, strata, seed + number), test) for train, test in splits]
 
     def sizes(self, n: int) -> tuple[int, int]:
-        """Rows that each fit is fitted on (rounded mean), rows that are tested on in all, of `n` rows.
+        """Mean training rows per fit (rounded), and total test rows, of `n` rows.
 
-        These are approximate where rows are kept together.
+        Both are approximate for splits by time or groups.
         """
         if self.folds > 1:
             part, test = round(n * (1 - 1 / self.folds)), n
@@ -97,12 +96,12 @@ class Resampling:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Rows that are split at random, each stratum by itself."""
+    """Random splits, stratified."""
 
     strata: Positions
 
     def folds(self, k: int, seed: int, number: int) -> Iterable[Split]:
-        """Each row is tested on in one of k folds."""
+        """Each row is tested in one of k folds."""
         from sklearn.model_selection import StratifiedKFold
 
         folds: Iterable[Split] = StratifiedKFold(k, shuffle=True, random_state=seed + number).split(
@@ -111,24 +110,24 @@ class Shuffled:
         return folds
 
     def one_in(self, every: int, seed: int, number: int) -> Split:
-        """Splits with one test row in this many rows."""
+        """A split with one test row in `every`."""
         return hold_out(self.strata, every, seed + number)
 
     def testing(self, rows: int, seed: int, number: int) -> Split:
-        """So many rows are tested on."""
+        """A split with this many test rows."""
         test = stratified_sample(self.strata, rows, seed + number, spare=1)
         return np.setdiff1d(np.arange(len(self.strata)), test), test
 
 
 def tested_rows(splits: Sequence[Split]) -> Positions:
-    """The rows that are tested, one split after the other."""
+    """Positions of the tested rows, split after split."""
     return np.concatenate([test for _, test in splits])
 
 
 def hold_out(strata: Positions, every: int, seed: int) -> Split:
-    """Rows to learn from and rows held out, in order: of each stratum one in `every` rows, drawn at random.
+    """Training and held-out rows, in order: one in `every` rows of each stratum is held out, at random.
 
-    A stratum with fewer rows than `every` may have none among those held out, but some to learn from.
+    A stratum with fewer rows than `every` may have no held-out row, but keeps training rows.
     """
     by_stratum, place = _shuffled_by_stratum(strata, seed)
     held_out = place % every == every - 1
@@ -136,13 +135,12 @@ def hold_out(strata: Positions, every: int, seed: int) -> Split:
 
 
 def stratified_sample(strata: Positions, n: int, seed: int, *, spare: int = 0) -> Positions:
-    """`n` of the rows, in order, in which each stratum has its share, and at least two rows where it has two.
+    """`n` of the rows, in order, stratified, with at least two rows of each stratum that has two.
 
-    Places are shared out by largest remainder; strata that would get fewer than two rows take theirs from
-    the largest.
+    Rows are allotted by largest remainder; strata that would get fewer than two take rows from the largest.
 
     Args:
-        spare: rows of each stratum that are left out of the sample, where it has more than these.
+        spare: rows of each stratum to leave out of the sample, if it has more.
     """
     sizes = np.bincount(strata)
     quota = n * sizes / len(strata)
@@ -157,7 +155,7 @@ def stratified_sample(strata: Positions, n: int, seed: int, *, spare: int = 0) -
 
 
 def _shuffled_by_stratum(strata: Positions, seed: int) -> tuple[Positions, Positions]:
-    """(n,) rows stratum by stratum, shuffled within each, and (n,) the place of each within its stratum."""
+    """(n,) rows stratum by stratum, shuffled within each, and (n,) each row's position in its stratum."""
     shuffled = np.random.default_rng(seed).permutation(len(strata))
     sizes = np.bincount(strata)
     starts = np.cumsum(sizes) - sizes

@@ -1,4 +1,4 @@
-"""Runs and datasets of our own as rows of the warehouse's tables."""
+"""Own runs and datasets as rows of the warehouse's tables."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Run:
     train_rows: int | None = None
     """Training rows of each fit; None = all rows of the task."""
     test_rows: int | None = None
-    """Rows that are predicted in all."""
+    """Predicted rows in total."""
 
     @property
     def flow(self) -> Flow:
-        """Flow that is run."""
+        """The flow to run."""
         return get_flow(self.configuration.algorithm)
 
     @cached_property
@@ -52,12 +52,12 @@ def write_runs(
     *,
     source: str,
 ) -> None:
-    """Write runs on a dataset, all of one task; and facts of the dataset where the warehouse has none.
+    """Write runs of one task, and facts about the dataset unless the warehouse has some.
 
-    Else it may know more of the dataset than we, such as its domain and its family.
+    The warehouse's facts may include more, such as domain and family.
 
     Args:
-        procedure: how they were evaluated, e.g. `cv3`.
+        procedure: estimation procedure, e.g. `cv3`.
 
     Raises:
         BadInput, Failed: as `Warehouse.write`.
@@ -80,10 +80,10 @@ def _is_known(warehouse: Warehouse, dataset: Dataset) -> bool:
 def run_tables(
     dataset: Dataset, results: Sequence[tuple[Run, Evaluation]], procedure: str
 ) -> dict[str, pd.DataFrame]:
-    """Rows of the warehouse's tables for some runs on a dataset, all of one task.
+    """Rows of the warehouse's tables for runs of one task on a dataset.
 
     Args:
-        procedure: how they were evaluated, e.g. `cv3`.
+        procedure: estimation procedure, e.g. `cv3`.
     """
     task = {
         "task": results[0][0].task,
@@ -122,7 +122,7 @@ def run_tables(
 
 
 def _configuration_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
-    """Rows for the flows, setups and hyperparameters of some runs, each once."""
+    """Rows for the flows, setups and hyperparameters of runs, without duplicates."""
     flows = {run.flow.id: run.flow for run in runs}
     setups = {run.setup: run for run in runs}
     return {
@@ -142,7 +142,7 @@ def _configuration_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
 
 
 def _rounded(value: float) -> float:
-    """A number to six significant digits: more would be noise, and would not compress."""
+    """Round to six significant digits: more would be noise, and would not compress."""
     return float(f"{value:.6g}")
 
 
@@ -166,7 +166,7 @@ def dataset_row(
 
 
 def description_tables(dataset: Dataset) -> dict[str, pd.DataFrame]:
-    """Rows of the warehouse's tables for a dataset: its meta-features and sketch, too."""
+    """Rows of the warehouse's tables for a dataset, with its meta-features and sketch."""
     return dataset_row(dataset) | quality_rows(dataset) | sketch_row(dataset)
 
 

@@ -1,4 +1,4 @@
-"""Scorers: what differs between task types when pipelines are fitted and their predictions are measured.
+"""Scorers: fitting targets, predictions and measures, by task type.
 
 Notation: n rows; k columns of a prediction (classes, or 1 for a number).
 """
@@ -26,10 +26,10 @@ class Scorer(Protocol):
     """The strategy of a task type."""
 
     def outcomes(self, target: pd.Series) -> np.ndarray:
-        """(n,) what pipelines are fitted to: class codes from 0, or numbers."""
+        """(n,) fitting targets: class codes from 0, or numbers."""
 
     def missing_from(self, target: pd.Series, train: Positions) -> str | None:
-        """Strata without a row in `train`, in words; None if all have one."""
+        """Strata without a row in `train`, in words; None if there are none."""
 
     def predict(
         self, pipeline: BaseEstimator, rows: pd.DataFrame, outcomes: np.ndarray, train: Positions
@@ -37,8 +37,8 @@ class Scorer(Protocol):
         """Predict rows with a fitted pipeline.
 
         Args:
-            outcomes: of the whole dataset, which may have classes that the pipeline has not seen.
-            train: positions of those that it was fitted to.
+            outcomes: of the whole dataset, including classes unseen in training.
+            train: positions of the training rows.
         """
 
     def measures(self, folds: Sequence[Predictions], outcomes: Sequence[np.ndarray]) -> dict[str, float]:
@@ -48,22 +48,22 @@ class Scorer(Protocol):
             outcomes: true ones of each fold's rows.
 
         Returns:
-            Measure -> value; NaN where it does not exist.
+            Measure -> value; NaN where undefined.
         """
 
     def value(self, measure: str, scores: Floats, outcomes: np.ndarray) -> float:
-        """One measure of (n, k) scores that can be averaged; NaN where it does not exist.
+        """One measure of (n, k) scores that can be averaged; NaN where undefined.
 
         Raises:
             KeyError: the task type has no such measure.
         """
 
     def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
-        """Weighted average of (n, k) `scores` that can be averaged, as an ensemble predicts."""
+        """Weighted average of averageable (n, k) `scores`: the prediction of an ensemble."""
 
 
 SCORERS: Mapping[TaskType, Scorer] = {CLASSIFICATION: ClassScorer(), REGRESSION: NumberScorer()}
-"""Task type -> how its predictions are measured."""
+"""Task type -> scorer."""
 
 
 def scorer_of(dataset: Dataset) -> Scorer:

@@ -1,4 +1,4 @@
-"""The splits of a dataset: of rows at random, or by the column that it is split by."""
+"""The splits of a dataset: random, or by its split column."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from warehouse.support.text import counted
 
 
 def splits_of(dataset: Dataset, resampling: Resampling, seed: int, number: int = 0) -> list[Split]:
-    """The splits of a repetition of `resampling`, by the dataset's column where it has one.
+    """The splits of a repetition of `resampling`, by the dataset's split column if it has one.
 
     Args:
         number: of the repetition, from 0.
 
     Raises:
-        BadInput: there are too few times or groups, or a class is not among the rows to learn from.
+        BadInput: there are too few times or groups, or training rows lack a class.
     """
     strata = strata_of(dataset.target)
     if dataset.split is None:
@@ -34,7 +34,7 @@ def splits_of(dataset: Dataset, resampling: Resampling, seed: int, number: int =
 
 
 def feasible_folds(dataset: Dataset, resampling: Resampling) -> int:
-    """The largest number of folds up to that of `resampling` that `splits_of` makes; 1 = one split.
+    """The largest feasible number of folds, at most that of `resampling`; 1 = one split.
 
     Raises:
         BadInput: not even one split can be made.

@@ -1,4 +1,4 @@
-"""What every meta-learner has to keep: inherit `MetaLearnerContract` and supply the fixture `new_learner`.
+"""The contract of every meta-learner: inherit `MetaLearnerContract` and supply the fixture `new_learner`.
 
 The toy world has two families of datasets (few and many classes) and two of configurations (gini and
 entropy): gini is better on datasets with few classes, entropy on those with many. `depth` changes nothing.
@@ -24,11 +24,11 @@ from warehouse.vocabulary.table import ConfigurationTable
 NewLearner = Callable[[], MetaLearner]
 
 FEW, MANY = 2.0, 20.0
-"""Classes of the datasets of either family."""
+"""Number of classes of the datasets in each family."""
 
 
 def toy_metafeatures(n_datasets: int = 12) -> pd.DataFrame:
-    """(n_datasets, 3): datasets with an even number have few classes, the others many."""
+    """(n_datasets, 3): datasets with an even index have few classes, the others many."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {
@@ -93,7 +93,7 @@ def two_algorithms() -> RunTable:
 def best(
     model: Model, configurations: ConfigurationTable, classes: float, column: str = "criterion"
 ) -> object:
-    """What the model ranks first for a dataset with so many classes."""
+    """What the model ranks first for a dataset with this many classes."""
     dataset = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0, "NumberOfClasses": classes})
     predicted = model.predict(configurations, dataset).mean
     return configurations.hyperparameters[column].iloc[int(np.argmax(predicted))]
@@ -112,7 +112,7 @@ class MetaLearnerContract:
     def trained(cls, new_learner: NewLearner) -> Model:
         return new_learner().fit(toy_runs(), toy_metafeatures())
 
-    def test_ranks_first_what_worked_on_datasets_of_the_same_family(self, trained: Model) -> None:
+    def test_ranks_first_the_best_configuration_of_the_same_family(self, trained: Model) -> None:
         configurations = toy_runs().configurations
         assert [best(trained, configurations, classes) for classes in (FEW, MANY)] == ["gini", "entropy"]
 
@@ -124,20 +124,20 @@ class MetaLearnerContract:
             "boosting",
         ]
 
-    def test_prefers_small_values_of_a_measure_that_counts_costs(self, new_learner: NewLearner) -> None:
+    def test_prefers_small_values_of_a_measure_to_minimize(self, new_learner: NewLearner) -> None:
         runs = replace(toy_runs(), measure="usercpu_time_millis")
         model = new_learner().fit(runs, toy_metafeatures())
         assert best(model, runs.configurations, FEW) == "entropy"
 
     def test_level_and_spread_of_a_dataset_do_not_matter(self, new_learner: NewLearner) -> None:
-        """One has values a million times as large, and one has equal values."""
+        """One dataset has values a million times as large, one has equal values."""
         runs = toy_runs()
         of, value = runs.runs["dataset"], runs.runs["value"]
         value = value.mask(of == "toy:1", value * 1e6).mask(of == "toy:0", 0.1)
         odd = replace(runs, runs=runs.runs.assign(value=value))
         assert best(new_learner().fit(odd, toy_metafeatures()), runs.configurations, FEW) == "gini"
 
-    def test_predicts_one_finite_number_per_configuration_whatever_the_others_are(
+    def test_predicts_one_finite_number_per_configuration_independently_of_the_others(
         self, trained: Model
     ) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[3]
@@ -160,7 +160,7 @@ class MetaLearnerContract:
         assert sorted(trained.choose(configurations, dataset, 99)) == list(range(len(configurations)))
         assert len(trained.choose(configurations.take(slice(0)), dataset, 3)) == 0
 
-    def test_trials_can_turn_the_ranking_around(self, trained: Model) -> None:
+    def test_trials_can_reverse_the_ranking(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         is_entropy = (configurations.parameters["criterion"] == "entropy").to_numpy()
         seen = np.arange(14)
@@ -173,8 +173,8 @@ class MetaLearnerContract:
             again.predict(rest, dataset).mean, knows.predict(rest, dataset).mean, atol=1e-9
         )
 
-    def test_chooses_first_what_trials_found_best(self, trained: Model) -> None:
-        """Then others, each once; without trials as before."""
+    def test_chooses_the_best_trial_first(self, trained: Model) -> None:
+        """Then others, each once; without trials the choice is as before."""
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         is_entropy = (configurations.parameters["criterion"] == "entropy").to_numpy()
         knows = trained.condition(Observations(configurations, 0.5 + 0.3 * is_entropy))
@@ -186,7 +186,7 @@ class MetaLearnerContract:
             nothing.choose(configurations, dataset, 3), trained.choose(configurations, dataset, 3)
         )
 
-    def test_trials_without_a_difference_change_nothing(self, trained: Model) -> None:
+    def test_equal_trials_change_nothing(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         before = trained.predict(configurations, dataset)
         for number in (0, 1, 3):
@@ -195,7 +195,7 @@ class MetaLearnerContract:
             np.testing.assert_array_equal(after.mean, before.mean)
             np.testing.assert_array_equal(after.std, before.std)
 
-    def test_the_same_settings_and_runs_give_the_same_model_and_stay_as_they_are(
+    def test_the_same_settings_and_runs_give_the_same_model_and_are_not_changed(
         self, new_learner: NewLearner, trained: Model
     ) -> None:
         runs, metafeatures = toy_runs(), toy_metafeatures()
@@ -206,7 +206,7 @@ class MetaLearnerContract:
         first = trained.predict(runs.configurations, metafeatures.iloc[0]).mean
         np.testing.assert_array_equal(again, first)
 
-    def test_predicts_for_values_and_qualities_that_it_has_not_seen(self, trained: Model) -> None:
+    def test_predicts_for_unseen_values_and_qualities(self, trained: Model) -> None:
         values = {"criterion": ["log_loss", None, 3], "depth": ["deep", None, True]}
         strange = flow_table(pd.DataFrame(values, dtype=object), "forest")
         for dataset in (pd.Series(dtype=float), pd.Series({"NumberOfClasses": np.nan, "Unheard": 1.0})):
@@ -223,7 +223,7 @@ class MetaLearnerContract:
         with pytest.raises(BadInput, match="nothing to learn from"):
             new_learner().fit(empty, toy_metafeatures())
 
-    def test_trials_give_another_model_and_leave_this_one_as_it_is(self, trained: Model) -> None:
+    def test_trials_give_another_model_and_do_not_change_this_one(self, trained: Model) -> None:
         configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
         before = trained.predict(configurations, dataset).mean
         trials = Observations(configurations.take(slice(3)), np.array([0.7, 0.8, 0.9]))
@@ -231,7 +231,7 @@ class MetaLearnerContract:
         assert np.isfinite(after).all()
         np.testing.assert_array_equal(trained.predict(configurations, dataset).mean, before)
 
-    def test_predicts_the_same_after_saving_and_restoring_and_refuses_what_is_incomplete(
+    def test_predicts_the_same_after_saving_and_restoring_and_refuses_incomplete_files(
         self, new_learner: NewLearner, trained: Model
     ) -> None:
         facts, arrays = encode(trained)
@@ -249,7 +249,7 @@ class MetaLearnerContract:
                 decode(new_learner().model, *incomplete)
 
     def test_a_learner_and_its_model_are_data(self, new_learner: NewLearner, trained: Model) -> None:
-        """What fitting found stands in the model; neither can be changed, and settings are JSON."""
+        """The model has all fitted values; neither can be changed, and settings are JSON."""
         learner = new_learner()
         assert with_settings(type(learner), json.loads(json.dumps(learner.settings))) == learner
         for data in (learner, trained):

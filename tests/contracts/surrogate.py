@@ -1,10 +1,10 @@
-"""What every surrogate has to keep: inherit `SurrogateContract` and supply the fixture `new_surrogate`.
+"""The contract of every surrogate: inherit `SurrogateContract` and supply the fixture `new_surrogate`.
 
-`SurrogateBasics` is the quick part of it, for surrogates that differ from one that keeps all in an argument.
+`SurrogateBasics` is its quick part, for surrogates that differ only by an argument from a fully tested one.
 
 The worlds are those of `tests.contracts.meta_learner`: one flow with gini and entropy, or the same as two
-algorithms, each with a hyperparameter that the other does not have. Twelve of twenty configurations are tried
-on a dataset with few classes.
+algorithms, each with a hyperparameter that the other lacks. Twelve of twenty configurations are tried on a
+dataset with few classes.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,19 +31,19 @@ TRIALS = 12
 
 @dataclass(frozen=True)
 class World:
-    """What a surrogate may be made from."""
+    """Possible inputs of a surrogate."""
 
     runs: RunTable
-    """On other datasets."""
+    """Runs on other datasets."""
     known: Configurations
-    """(20) that can be tried."""
+    """(20) configurations."""
     metafeatures: pd.Series
-    """Of the dataset that is searched."""
+    """Of the searched dataset."""
     kind: npt.NDArray[np.object_]
     """(20,) gini or entropy."""
 
     def values(self, good: str = "gini") -> Floats:
-        """(12,) values of the first configurations, where one kind is better than the other."""
+        """(12,) values of the first configurations; one kind is better than the other."""
         noise = np.random.default_rng(3).normal(scale=0.01, size=TRIALS)
         values: Floats = 0.6 + 0.2 * (self.kind[:TRIALS] == good) + noise
         return values
@@ -71,7 +71,7 @@ NewSurrogate = Callable[[World], Surrogate[Any]]
 
 
 def predicted(surrogate: Surrogate[Any], known: Configurations, values: Floats, seed: int = 0) -> Prediction:
-    """Of all configurations that are known, of which the first were tried."""
+    """Predictions for all configurations, of which the first were tried."""
     X = surrogate.encode(known)
     surrogate.fit(X.take(slice(len(values))), values, np.random.default_rng(seed))
     return surrogate.predict(X)
@@ -92,7 +92,7 @@ def assert_equal_rows(one: Rows, other: Rows, atol: float = 0.0) -> None:
 
 
 def _arrays(parts: tuple[Any, ...]) -> Iterator[Any]:
-    """Arrays of rows, and of the rows among them; None where there is none."""
+    """Arrays of rows and their subsets; None if there are none."""
     for part in parts:
         yield from _arrays(part) if isinstance(part, tuple) else (part,)
 
@@ -125,7 +125,7 @@ class SurrogateBasics:
     def test_predicts_one_finite_number_per_candidate(self, surrogate: Surrogate[Any], world: World) -> None:
         assert_finite(predicted(surrogate, world.known, world.values()), len(world.known))
 
-    def test_states_its_uncertainty_where_its_own_criterion_needs_it(
+    def test_states_its_uncertainty_if_its_own_criterion_needs_it(
         self, surrogate: Surrogate[Any], world: World
     ) -> None:
         assert surrogate.acquisition in ACQUISITIONS
@@ -133,7 +133,7 @@ class SurrogateBasics:
         assert (std is not None) == (surrogate.acquisition in UNCERTAIN)
 
     @pytest.mark.parametrize("good", ["gini", "entropy"])
-    def test_what_was_tried_and_good_is_above_what_was_tried_and_bad(
+    def test_good_trials_are_predicted_above_bad_trials(
         self, surrogate: Surrogate[Any], world: World, good: str
     ) -> None:
         mean = predicted(surrogate, world.known, world.values(good)).mean[:TRIALS]
@@ -151,7 +151,7 @@ class SurrogateContract(SurrogateBasics):
     """All promises of `recommend.bo.surrogates.base.Surrogate`."""
 
     @pytest.mark.parametrize("good", ["gini", "entropy"])
-    def test_what_is_like_the_good_is_above_what_is_like_the_bad(
+    def test_untried_configurations_like_good_trials_are_above_those_like_bad_ones(
         self, surrogate: Surrogate[Any], world: World, good: str
     ) -> None:
         mean = predicted(surrogate, world.known, world.values(good)).mean[TRIALS:]
@@ -170,13 +170,13 @@ class SurrogateContract(SurrogateBasics):
     def test_the_prediction_of_a_candidate_does_not_depend_on_the_others(
         self, surrogate: Surrogate[Any], world: World
     ) -> None:
-        """Local search compares neighbours with what they are neighbours of, in separate calls."""
+        """Local search compares neighbours with their origin in separate calls."""
         X = surrogate.encode(world.known)
         surrogate.fit(X.take(slice(TRIALS)), world.values(), np.random.default_rng(0))
         last = surrogate.predict(X.take([-1]))
         together = surrogate.predict(X)
         alone = [surrogate.predict(X.take([row])).mean[0] for row in range(len(X))]
-        unseen = 1e-3 * together.mean.std()  # what single precision may make of it
+        unseen = 1e-3 * together.mean.std()  # tolerance for single precision
         np.testing.assert_allclose(alone, together.mean, rtol=0, atol=unseen)
         assert last.mean[0] == pytest.approx(together.mean[-1], abs=unseen)
 
@@ -184,10 +184,10 @@ class SurrogateContract(SurrogateBasics):
         assert_finite(predicted(surrogate, world.known, np.array([0.7])), len(world.known))
 
     @pytest.mark.parametrize("value", [0.1, 1e6])
-    def test_values_that_are_all_equal_say_the_same_whatever_they_are(
+    def test_equal_values_give_the_same_prediction_whatever_they_are(
         self, new_surrogate: NewSurrogate, value: float
     ) -> None:
-        """Nor is the rounding of their mean taken for a difference."""
+        """The rounding of their mean must not count as a difference."""
         world = one_flow()
         zeros = predicted(new_surrogate(world), world.known, np.zeros(3))
         others = predicted(new_surrogate(world), world.known, np.full(3, value))
@@ -208,13 +208,13 @@ class SurrogateContract(SurrogateBasics):
     def test_the_unit_of_the_values_does_not_matter(
         self, new_surrogate: NewSurrogate, scale: float, level: float
     ) -> None:
-        """A positive affine transformation of them leaves all that is predicted where it was among the rest:
-        the promise of each of ours (see `Surrogate`)."""
+        """A positive affine transformation of the values does not change relative predictions: each surrogate
+        here promises that (see `Surrogate`)."""
         world = one_flow()
         plain = predicted(new_surrogate(world), world.known, world.values())
         other = predicted(new_surrogate(world), world.known, scale * world.values() + level)
         spread, of_other = plain.mean.std(), other.mean.std()
-        # LightGBM keeps what it learns from with 24 bits.
+        # LightGBM stores its training targets with 24 bits.
         np.testing.assert_allclose(
             (other.mean - other.mean.mean()) / of_other, (plain.mean - plain.mean.mean()) / spread, atol=1e-4
         )
@@ -228,7 +228,7 @@ class SurrogateContract(SurrogateBasics):
         again = predicted(used, world.known, world.values())
         assert_equal_predictions(again, predicted(new_surrogate(world), world.known, world.values()))
 
-    def test_leaves_its_inputs_as_they_are(self, surrogate: Surrogate[Any], world: World) -> None:
+    def test_does_not_change_its_inputs(self, surrogate: Surrogate[Any], world: World) -> None:
         untouched = _world(toy_runs() if world is one_flow() else two_algorithms())
         global_generator = np.random.get_state(legacy=False)  # noqa: NPY002
         X = surrogate.encode(world.known)
@@ -250,9 +250,7 @@ class SurrogateContract(SurrogateBasics):
         assert_finite(prediction, len(world.known))
         assert np.ptp(prediction.mean) > 0
 
-    def test_takes_the_typed_columns_of_a_space_that_runs_know_nothing_of(
-        self, new_surrogate: NewSurrogate
-    ) -> None:
+    def test_takes_the_typed_columns_of_a_space_without_runs(self, new_surrogate: NewSurrogate) -> None:
         space = Space([FLOWS["svm"], FLOWS["decision_tree"]])
         known = space.configurations(space.sample(40, np.random.default_rng(0)))
         surrogate = new_surrogate(replace(one_flow(), known=known))

@@ -70,9 +70,7 @@ def test_run_file_is_read_once(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("measure", ["predictive_accuracy", "rmse"])
-def test_what_the_runs_of_others_are_good_for_depends_on_their_space(
-    run: Run, tmp_path: Path, measure: str
-) -> None:
+def test_the_use_of_other_flows_depends_on_their_space(run: Run, tmp_path: Path, measure: str) -> None:
     pd.DataFrame({"task_id": [3, 31], "depth": [2, 5], measure: [0.9, 0.7]}).to_csv(
         tmp_path / "runs.csv", index=False
     )
@@ -113,7 +111,7 @@ def test_a_search_space_is_declared_in_object_storage(
     assert Warehouse.open(s3_url).sql("SELECT scale FROM scales")["scale"].tolist() == ["log"]
 
 
-def test_a_search_space_says_how_numbers_compare(run: Run, tmp_path: Path) -> None:
+def test_a_search_space_declares_the_scales_of_numbers(run: Run, tmp_path: Path) -> None:
     (tmp_path / "runs.arff").write_text(RUNS.replace("6969", "1234"))
     place = ("--flow", "1234", "--warehouse", tmp_path / "warehouse")
     assert run("file", tmp_path / "runs.arff", *place)[0] == 0
@@ -205,7 +203,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert reason in err
 
 
-def test_sketches_are_added_to_a_warehouse_that_has_none(run: Run, dataset: Path, tmp_path: Path) -> None:
+def test_sketches_are_added_to_a_warehouse_without_any(run: Run, dataset: Path, tmp_path: Path) -> None:
     known = load_dataset(dataset)
     Warehouse.create(tmp_path / "older").write(dataset_row(known), source="test")
     command = ("sketches", "--datasets", dataset.parent, "--warehouse", tmp_path / "older", "--quiet")

@@ -36,12 +36,12 @@ def ingested(folder: Path, space: str | None = "space.json") -> Warehouse:
     return warehouse
 
 
-def test_any_sensible_name_is_a_flow() -> None:
+def test_any_valid_name_is_a_flow() -> None:
     assert [flow_key(name) for name in (NAME, KEY, "rpart.v2")] == [KEY, KEY, "other:rpart.v2"]
 
 
-def test_of_many_algorithms_without_hyperparameters_the_best_ones_are_named(tmp_path: Path) -> None:
-    """Large datasets want a forest, small ones a rule; no hyperparameters are invented."""
+def test_the_best_of_many_algorithms_without_hyperparameters_are_recommended(tmp_path: Path) -> None:
+    """A forest is best on large datasets, a rule on small ones; no hyperparameters are invented."""
     write_world(tmp_path)
     learners = {"weka.J48": 0.0, "weka.Forest": 0.002, "weka.OneR": 0.012, "weka.Zero": -0.2}
     lines = [
@@ -70,12 +70,12 @@ def test_hostile_names_are_refused_in_one_line(name: str) -> None:
     assert "\n" not in str(refusal.value)
 
 
-def test_the_same_file_again_changes_nothing(folder: Path) -> None:
+def test_reading_the_same_file_again_changes_nothing(folder: Path) -> None:
     ingested(folder)
     assert ingested(folder).version == 1
 
 
-def test_a_declaration_comes_back(folder: Path) -> None:
+def test_a_declaration_is_read_back(folder: Path) -> None:
     flow = ingested(folder).run_table(NAME, "predictive_accuracy").searched_flow(KEY)
     assert flow == read_space(folder / "space.json", KEY)
     assert read_declaration(flow.name, flow.title, json.loads(json.dumps(declaration(flow)))) == flow
@@ -100,20 +100,20 @@ def test_a_model_of_the_runs_keeps_the_conditions(folder: Path, space: str | Non
 
 
 @pytest.mark.parametrize("tool", ["optuna", "smac"])
-def test_what_is_recommended_goes_to_other_tools(folder: Path, tool: str) -> None:
+def test_recommendations_are_exported_to_other_tools(folder: Path, tool: str) -> None:
     found = recommend(load_dataset(folder / "my.csv"), warehouse=ingested(folder), flows=[NAME])
     exported = export_document(found.document(), tool)
     assert "booster" in json.dumps(exported)
 
 
-def test_a_tool_with_algorithms_of_its_own_has_nothing_like_them(folder: Path) -> None:
+def test_a_tool_with_its_own_algorithms_has_no_equivalent(folder: Path) -> None:
     found = recommend(load_dataset(folder / "my.csv"), warehouse=ingested(folder), flows=[NAME])
     with pytest.raises(BadInput, match="FLAML has no equivalent"):
         export_document(found.document(), "flaml")
 
 
 def test_optuna_searches_a_space_with_conditions(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Trials without the hyperparameters of another choice are learned from: no warning says otherwise."""
+    """It learns from trials without the hyperparameters of other choices, without a warning."""
     optuna = pytest.importorskip("optuna")
     from recommend.bo.optuna_sampler import headstart_sampler
 

@@ -1,4 +1,4 @@
-"""Run files: what is read from them, and that what was read comes back."""
+"""Run files: reading them, and getting the runs back."""
 
 import gzip
 import io
@@ -94,7 +94,7 @@ None,1,2.5,3
 """
 
 
-def test_arff_comment_says_what_the_columns_are(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_arff_comment_lists_measures_and_hyperparameters(warehouse: Warehouse, tmp_path: Path) -> None:
     ingest_run_file(warehouse, write(tmp_path, ARFF, "runs.arff"), "6969")
     table = warehouse.run_table("6969", "speed")
     assert table.runs["value"].tolist() == [2.5, 1000.0]
@@ -124,7 +124,7 @@ CLASSES, NUMBERS = "supervised_classification", "supervised_regression"
         ("accuracy,task_type", ["1,1", "1,Learning Curve"], ACCURACY, [1, 1], [CLASSES, "learning_curve"]),
     ],
 )
-def test_measures_have_their_other_names_too_and_tell_the_task_type(
+def test_measures_have_aliases_and_determine_the_task_type(
     tmp_path: Path, header: str, rows: list[str], measure: str, values: list[float], task_types: list[str]
 ) -> None:
     read = read_run_file(write(tmp_path, f"{header},task_id\n{rows[0]},3\n{rows[1]},6\n"), "svr")
@@ -159,7 +159,7 @@ def test_numbers_whose_name_sounds_like_an_unknown_measure_are_asked_about(tmp_p
         ("mean_fit_time,param_C,params,mean_test_roc_auc,std_test_roc_auc,task_id", "0.1,1,{},0.5,0.1,3"),
     ],
 )
-def test_of_tables_of_search_tools_only_marked_columns_are_hyperparameters(
+def test_only_marked_columns_of_search_tools_are_hyperparameters(
     tmp_path: Path, header: str, row: str
 ) -> None:
     tables = read_run_file(write(tmp_path, f"{header}\n{row}\n"), "svr").tables
@@ -169,7 +169,7 @@ def test_of_tables_of_search_tools_only_marked_columns_are_hyperparameters(
 
 
 @each("column", ["loss\nhinge", "max_time\n10", "cost\n3", "learning_rate\n0.1", "error_tol\n3"])
-def test_settings_whose_name_has_such_a_word_are_hyperparameters(tmp_path: Path, column: str) -> None:
+def test_settings_with_a_word_of_measures_are_hyperparameters(tmp_path: Path, column: str) -> None:
     name, value = column.split()
     read = read_run_file(write(tmp_path, f"{name},{ACCURACY},task_id\n{value},0.5,3\n"), "svr")
     assert read.tables["hyperparameters"]["parameter"].to_pylist() == [name]
@@ -185,7 +185,7 @@ def test_settings_whose_name_has_such_a_word_are_hyperparameters(tmp_path: Path,
         ("neg_log_loss", (-0.5, -2), [0.5, 2.0], ""),
     ],
 )
-def test_percent_is_recognized_and_said(
+def test_percent_is_recognized_and_logged(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     column: str,
@@ -209,7 +209,7 @@ def test_percent_is_recognized_and_said(
         ("log_loss", (-0.5, -2), "row 1: log_loss is -0.5, but log_loss is 0 and more.*neg_"),
     ],
 )
-def test_values_that_a_measure_can_not_have_are_refused(
+def test_values_outside_a_measures_range_are_refused(
     tmp_path: Path, column: str, values: tuple[float, ...], complaint: str
 ) -> None:
     rows = "".join(f"1,{value},3\n" for value in values)
@@ -237,7 +237,7 @@ IN_ONE = (",parameters", *(f',"{_DICTIONARY.format(*setup)}"' for setup in SETUP
 def test_frames_of_openmls_python_client_are_run_files(
     warehouse: Warehouse, tmp_path: Path, parameters: tuple[str, ...], flow: str
 ) -> None:
-    """`list_evaluations_setups`, with parameters in columns of their own or in one; a seed is no setting."""
+    """`list_evaluations_setups`, with parameters in separate columns or in one; a seed is not a setting."""
     content = "\n".join(map("".join, zip(CLIENT, parameters, strict=True)))
     ingest_run_file(warehouse, write(tmp_path, content), flow)
     table = warehouse.run_table(flow, ACCURACY)
@@ -256,8 +256,8 @@ def test_rows_of_other_flows_are_left_out(
         ingest_run_file(warehouse, write(tmp_path, content), "8353")
 
 
-def test_a_column_names_the_flows_of_many(warehouse: Warehouse, tmp_path: Path) -> None:
-    """Flows of Headstart, of OpenML and of others; those without hyperparameters have one configuration."""
+def test_a_column_may_name_each_rows_flow(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Flows may be Headstart's, OpenML's or others; those without hyperparameters have one configuration."""
     content = (
         f"learner,max_features,C,{ACCURACY},task_id\n6969,0.5,,0.9,3\n8353,,2,0.8,3\nweka.J48,,,0.7,3\n"
         "weka.J48,,,0.6,6\n"
@@ -289,7 +289,7 @@ ASLIB = """@RELATION RUN_EVALUATIONS
 
 
 @each(("column", "tasks"), [("openml_task_id", "openml"), ("openml_data_id", "openml-data")])
-def test_tables_of_aslib_are_run_files_without_the_runs_that_failed(
+def test_tables_of_aslib_are_run_files_without_failed_runs(
     templates: Templates, tmp_path: Path, caplog: pytest.LogCaptureFixture, column: str, tasks: str
 ) -> None:
     warehouse = templates.copy(tmp_path / column)
@@ -333,7 +333,7 @@ def test_delimited_files_are_read(warehouse: Warehouse, tmp_path: Path) -> None:
         assert ingest_run_file(warehouse, write(tmp_path, variant), "6969").ingest is None
 
 
-def test_delimited_file_may_have_a_comment_too(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_delimited_file_may_have_a_comment(warehouse: Warehouse, tmp_path: Path) -> None:
     comment = '# {"col_measures": ["speed"]}\n'
     ingest_run_file(warehouse, write(tmp_path, comment + CSV.replace(ACCURACY, "speed")), "6969")
     assert warehouse.run_table("6969", "speed").runs["value"].tolist() == [0.9, 0.8, 0.7]
@@ -362,7 +362,7 @@ def test_parquet_keeps_its_types(warehouse: Warehouse, tmp_path: Path) -> None:
     )
 
 
-def test_cells_are_typed_by_how_they_are_written(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_cells_are_typed_by_their_notation(warehouse: Warehouse, tmp_path: Path) -> None:
     cells = ["None", "True", "false", "1", "1.0", "1e-3", "-7", "log2", "1_0", "1,5"]
     quoted = "".join(f'"{cell}",0.5,3\n' for cell in cells)
     rows = read_back(warehouse, tmp_path, f"p,{ACCURACY},task_id\n{quoted}")
@@ -379,7 +379,7 @@ def test_empty_cell_of_a_parameter_means_that_it_is_not_set(warehouse: Warehouse
     assert len(warehouse.sql("SELECT * FROM setups")) == 2
 
 
-def test_repeated_configurations_are_runs_of_their_own(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_repeated_configurations_are_separate_runs(warehouse: Warehouse, tmp_path: Path) -> None:
     content = f"a,{ACCURACY},task_id\n1,0.5,3\n1,0.6,3\n1,0.5,3\n1,0.5,6\n"
     assert len(read_back(warehouse, tmp_path, content)) == 4
     assert len(warehouse.sql("SELECT * FROM setups")) == 1
@@ -399,12 +399,12 @@ def test_rows_without_any_measure_are_left_out(warehouse: Warehouse, tmp_path: P
     assert warehouse.sql("SELECT position FROM runs ORDER BY position")["position"].tolist() == [1, 2]
 
 
-def test_bookkeeping_columns_are_no_hyperparameters(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_bookkeeping_columns_are_not_hyperparameters(warehouse: Warehouse, tmp_path: Path) -> None:
     content = f"run_id,uploader,a,{ACCURACY},task_id\n1,me,5,0.5,3\n2,me,5,0.6,3\n"
     assert read_back(warehouse, tmp_path, content) == [{"a": 5}, {"a": 5}]
 
 
-def test_names_that_become_the_same_stay_as_they_are(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_names_with_the_same_plain_name_stay_unchanged(warehouse: Warehouse, tmp_path: Path) -> None:
     content = f"ada__max_depth,tree__max_depth,ada__n,{ACCURACY},task_id\n1,2,3,0.5,3\n"
     assert read_back(warehouse, tmp_path, content) == [{"ada__max_depth": 1, "tree__max_depth": 2, "n": 3}]
 
@@ -443,7 +443,7 @@ def test_known_tasks_and_flows_are_not_overwritten(warehouse: Warehouse, tmp_pat
     assert warehouse.metafeatures().loc["openml:31", "NumberOfClasses"] == 2
 
 
-def test_a_repaired_warehouse_gets_its_lost_datasets_back(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_reading_again_restores_datasets_lost_by_a_repair(warehouse: Warehouse, tmp_path: Path) -> None:
     ingest_run_file(warehouse, write(tmp_path, CSV), "6969")
     datasets = warehouse.sql("SELECT * EXCLUDE (ingest) FROM datasets ORDER BY dataset")
     lose_rows(warehouse, "datasets")
@@ -455,10 +455,10 @@ def test_a_repaired_warehouse_gets_its_lost_datasets_back(warehouse: Warehouse, 
     )
 
 
-def test_tasks_that_another_writer_brought_in_meanwhile_are_not_overwritten(
+def test_tasks_written_meanwhile_by_another_writer_are_not_overwritten(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """The warehouse was opened before the other one wrote."""
+    """The warehouse was opened before the other writer wrote."""
     opened = Warehouse.open(warehouse.path)
     true = {"task": ["openml:3"], "dataset": ["openml:44"], "task_type": ["supervised_classification"]}
     warehouse.write({"tasks": pd.DataFrame(true)}, source="test")
@@ -469,8 +469,8 @@ def test_tasks_that_another_writer_brought_in_meanwhile_are_not_overwritten(
     ]
 
 
-def test_scales_of_a_flow_of_ours_are_known(warehouse: Warehouse, tmp_path: Path) -> None:
-    """Of the hyperparameters that the file has: a forest's share of features, and no choice."""
+def test_scales_of_headstarts_flows_are_known(warehouse: Warehouse, tmp_path: Path) -> None:
+    """They are those of the file's hyperparameters: a forest's share of features, and no choice."""
     ingest_run_file(warehouse, write(tmp_path, CSV), "6969")
     assert warehouse.run_table("6969", ACCURACY).scales == {"max_features": "linear"}
     ingest_run_file(warehouse, write(tmp_path, CSV), "1234")
@@ -574,7 +574,7 @@ def test_unknown_flow_is_refused_with_the_known_ones(text: str) -> None:
         flow_key(text)
 
 
-def test_a_run_that_sets_no_hyperparameter_is_a_run(tmp_path: Path) -> None:
+def test_a_run_without_hyperparameters_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("task_id,depth,predictive_accuracy\n3,1,0.5\n31,,0.75\n")
     tables = read_run_file(path, "other:flow").tables

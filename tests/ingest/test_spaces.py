@@ -1,4 +1,4 @@
-"""Search spaces of others' flows: which scales they declare, and who learns of it."""
+"""Declared search spaces of other flows, and their scales."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ SVM = "openml:8353"
 
 @pytest.fixture
 def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
-    """One run of a support vector machine that we do not build."""
+    """One run of a support vector machine that Headstart does not build."""
     values = {"C": 1.0, "degree": 3, "kernel": "rbf"}
     return templates.copy(tmp_path / "warehouse", runs(SVM, None, values=values))
 
@@ -51,7 +51,7 @@ def test_declared_scales_come_with_the_runs(warehouse: Warehouse, space: Path, f
     assert sum(ingest_space(warehouse, space, flow).added.values()) == 0
 
 
-def test_a_space_that_is_read_again_replaces_what_it_said(warehouse: Warehouse, space: Path) -> None:
+def test_a_space_that_is_read_again_replaces_the_old_one(warehouse: Warehouse, space: Path) -> None:
     ingest_space(warehouse, space, SVM)
     corrected = ConfigurationSpace()
     corrected.add(Float("C", (0.5, 2.0)))
@@ -80,7 +80,7 @@ def test_a_hyperparameter_that_the_flow_does_not_have_is_refused(warehouse: Ware
     assert warehouse.version == 1
 
 
-def test_what_a_declaration_can_not_say_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_parts_that_cannot_be_declared_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     content = {
         "hyperparameters": [
             {"type": "uniform_float", "name": "a", "lower": 0.0, "upper": 1.0, "default": 0.5, "q": 0.1},
@@ -97,7 +97,7 @@ def test_what_a_declaration_can_not_say_is_told(tmp_path: Path, caplog: pytest.L
     assert [own.name for own in read_space(path, "").hyperparameters] == ["a", "b", "c", "d"]
     told = "the step 0.1 of a, the distribution of b, the weights of c"
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}: not kept, and searched evenly instead: {told}"
+        f"{path}: left out, and searched uniformly instead: {told}"
     ]
 
 
@@ -115,7 +115,7 @@ def test_what_a_declaration_can_not_say_is_told(tmp_path: Path, caplog: pytest.L
         "x\0y",
     ],
 )
-def test_what_is_no_space_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+def test_an_invalid_space_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     path = tmp_path / "space.json"
     path.write_text(content)
     with pytest.raises(BadInput) as refusal:

@@ -39,14 +39,14 @@ def toy_folder(toy_tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.Tem
 
 @pytest.fixture
 def toy_warehouse(toy_folder: Path, tmp_path: Path) -> Warehouse:
-    """12 datasets x 20 configurations; see `tests.contracts.meta_learner`. A copy, which is quick."""
+    """12 datasets x 20 configurations, see `tests.contracts.meta_learner`; copied, which is fast."""
     shutil.copytree(toy_folder, tmp_path / "warehouse")
     return Warehouse.open(tmp_path / "warehouse")
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models of the tests stay out of the user's cache."""
+    """Keep models of tests out of the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

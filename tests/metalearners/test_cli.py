@@ -75,7 +75,7 @@ def test_a_model_of_a_flow_is_listed_by_its_algorithm(metalearners: Run) -> None
     assert model["only"] == ["forest"]
 
 
-def test_models_are_listed_with_what_they_were_trained_from(metalearners: Run) -> None:
+def test_models_are_listed_with_their_training_data(metalearners: Run) -> None:
     assert "No model yet" in metalearners("models")[1]
     path = metalearners("train", "--learner", "lightgbm", "--set", "leaves=4")[1].splitlines()[1]
     assert metalearners("models")[1].splitlines()[1].strip() == path
@@ -83,7 +83,7 @@ def test_models_are_listed_with_what_they_were_trained_from(metalearners: Run) -
     assert (model["learner"], model["settings"]["leaves"], model["runs"]) == ("lightgbm", 4, 240)
 
 
-def test_models_are_listed_with_the_version_that_they_are_of(
+def test_models_are_listed_with_their_warehouse_version(
     metalearners: Run, toy_warehouse: Warehouse, toy_tables: dict[str, Any], tmp_path: Path
 ) -> None:
     other = Warehouse.create(tmp_path / "other")
@@ -171,10 +171,10 @@ def test_trials_on_the_left_out_dataset_are_reported(metalearners: Run) -> None:
     assert "tau, 5 random" in metalearners("evaluate", "--tasks", "toy:0/cv3", "--shots", "0,5")[1]
 
 
-def test_an_evaluation_that_was_stopped_goes_on(
+def test_a_stopped_evaluation_continues(
     metalearners: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The journal keeps what was done; a line that was cut off is done again."""
+    """The journal keeps finished parts; a truncated line is computed again."""
     import metalearners.evaluation.protocol as evaluation
 
     file, whole = tmp_path / "result.json", tmp_path / "whole.json"
@@ -218,7 +218,7 @@ QUICK = ("--set", "steps=100", "--quiet")
 def test_a_factorization_is_updated_with_new_runs(
     metalearners: Run, toy_warehouse: Warehouse, toy_tables: dict[str, Any]
 ) -> None:
-    """Trained, then trained on after a commit; from then on it is the model of these runs."""
+    """Trained, then updated after a commit; from then on it is the model of these runs."""
     pytest.importorskip("torch", reason="training needs the extra `pmf`")
     code, out, err = metalearners("train", "--learner", "pmf", *QUICK)
     assert (code, err) == (0, "")
@@ -234,7 +234,7 @@ def test_a_factorization_is_updated_with_new_runs(
     assert metalearners("update", updated)[1].splitlines()[-1] == updated  # nothing new
 
 
-def test_what_is_trained_in_a_moment_is_not_updated(metalearners: Run) -> None:
+def test_quickly_trained_learners_are_not_updated(metalearners: Run) -> None:
     model = metalearners("train", "--learner", "knn")[1].splitlines()[-1]
     code, _, err = metalearners("update", model)
     assert code == 2

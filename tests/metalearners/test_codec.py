@@ -1,4 +1,4 @@
-"""Dataclasses as JSON and arrays: what is kept, and what is refused."""
+"""Dataclasses as JSON and arrays: stored and refused content."""
 
 import json
 from collections.abc import Mapping
@@ -79,7 +79,7 @@ def as_stored(content: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return json.loads(json.dumps(facts)), arrays
 
 
-def test_what_is_written_is_read() -> None:
+def test_written_values_are_read_back() -> None:
     content = everything()
     again = decode(Everything, *as_stored(content))
     facts, arrays = as_stored(again)
@@ -91,18 +91,18 @@ def test_what_is_written_is_read() -> None:
     np.testing.assert_array_equal(again.layers[1], [[1.0, 1.0]])
 
 
-def test_one_of_several_dataclasses_is_read_as_what_it_was() -> None:
+def test_one_of_several_dataclasses_keeps_its_type() -> None:
     assert decode(Everything, *as_stored(everything(shape=Circle(2.0)))).shape == Circle(2.0)
 
 
-def test_what_only_helps_while_a_model_is_used_is_not_stored() -> None:
+def test_caches_of_a_model_are_not_stored() -> None:
     content = everything()
     content.asked["once"] = 1
     assert "asked" not in as_stored(content)[0]
     assert decode(Everything, *as_stored(content)).asked == {}
 
 
-def test_a_field_that_is_new_takes_its_default() -> None:
+def test_a_new_field_has_its_default() -> None:
     facts, arrays = as_stored(everything())
     del facts["facts"]
     assert decode(Everything, facts, arrays).facts == {}
@@ -123,14 +123,14 @@ def test_a_field_that_is_new_takes_its_default() -> None:
         ({"names": [1]}, "names.0 is 1, not a str"),
     ],
 )
-def test_facts_of_another_type_are_damage(changes: dict[str, Any], reason: str) -> None:
+def test_values_of_another_type_are_damage(changes: dict[str, Any], reason: str) -> None:
     facts, arrays = as_stored(everything())
     with pytest.raises(DamagedModel, match=reason):
         decode(Everything, facts | changes, arrays)
 
 
 @each("name", ["scale", "shape", "distance", "share"])
-def test_a_missing_fact_is_damage(name: str) -> None:
+def test_a_missing_value_is_damage(name: str) -> None:
     facts, arrays = as_stored(everything())
     del facts[name]
     with pytest.raises(DamagedModel, match=f"lacks {name}"):
@@ -198,7 +198,7 @@ def aliased(**changes: Any) -> Aliased:
     return Aliased(**parts | changes)
 
 
-def test_a_type_alias_is_read_as_what_it_stands_for() -> None:
+def test_a_type_alias_is_resolved() -> None:
     facts, arrays = as_stored(aliased())
     assert facts["shape"] == {"kind": "Circle", "radius": 2.0}
     again = decode(Aliased, facts, arrays)
@@ -210,7 +210,7 @@ def test_a_type_alias_is_read_as_what_it_stands_for() -> None:
     assert nothing.steps is nothing.shape is None
 
 
-def test_settings_are_fields_and_the_rest_takes_defaults() -> None:
+def test_omitted_settings_have_defaults() -> None:
     assert with_settings(Circle, {"radius": 2}) == Circle(2.0)
     for settings, reason in (
         ({"colour": "red"}, "unknown setting 'colour'; known are radius"),

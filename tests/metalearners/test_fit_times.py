@@ -49,7 +49,7 @@ def timed(metafeatures: pd.DataFrame, train_rows: float = np.nan) -> pd.DataFram
 
 
 def table(setups: list[str]) -> ConfigurationTable:
-    """Setups are named after algorithm and number of trees."""
+    """Setups, named after algorithm and number of trees."""
     index = pd.Index(setups)
     named = [setup.split("/") for setup in setups]
     trees = [int(number) if algorithm == "forest" else np.nan for algorithm, number in named]
@@ -71,7 +71,7 @@ def times() -> FitTimes:
     return learn_fit_times(fits(known), known)
 
 
-def test_times_grow_as_they_did_on_other_datasets(times: FitTimes) -> None:
+def test_times_grow_like_on_other_datasets(times: FitTimes) -> None:
     new = qualities(5, seed=1)
     for dataset in new.index:
         expected = timed(new.loc[[dataset]])["seconds"].to_numpy()
@@ -97,7 +97,7 @@ def test_an_unknown_configuration_takes_as_long_as_similar_ones_of_its_algorithm
     assert times.seconds(unlike, qualities(1).iloc[0]) == pytest.approx(seconds[2], rel=0.1)
 
 
-def test_a_new_configuration_takes_what_its_hyperparameters_make_of_it_whatever_it_is_called(
+def test_the_time_of_a_new_configuration_depends_on_its_hyperparameters_not_its_key(
     times: FitTimes,
 ) -> None:
     renamed = ConfigurationTable(
@@ -107,12 +107,12 @@ def test_a_new_configuration_takes_what_its_hyperparameters_make_of_it_whatever_
     np.testing.assert_allclose(times.seconds(renamed, new), times.seconds(KNOWN, new), rtol=0.1)
 
 
-def test_nothing_is_said_of_an_unknown_algorithm(times: FitTimes) -> None:
+def test_there_is_no_time_for_an_unknown_algorithm(times: FitTimes) -> None:
     assert np.isnan(times.seconds(table(["svm/1"]), qualities(1).iloc[0])).all()
 
 
-def test_runs_on_some_of_the_rows_count_as_such() -> None:
-    """Fits on 500 rows each say nothing of the size of the dataset."""
+def test_runs_on_some_of_the_rows_count_with_their_training_size() -> None:
+    """Fits on 500 rows each say nothing about the size of the dataset."""
     known = qualities()
     on_some = learn_fit_times(fits(known, pd.concat([timed(known, 500.0), timed(known, 2000.0)])), known)
     new = qualities(1, seed=2).iloc[0].copy()
@@ -120,8 +120,8 @@ def test_runs_on_some_of_the_rows_count_as_such() -> None:
     np.testing.assert_allclose(on_some.seconds(KNOWN, new, 1000), expected, rtol=0.3)
 
 
-def test_the_stated_factor_holds_four_of_five_fits() -> None:
-    """Each dataset is up to four times as fast or slow as its sizes say."""
+def test_the_stated_factor_covers_four_of_five_fits() -> None:
+    """Each dataset is up to four times as fast or slow as predicted by its size."""
     known = qualities(200)
     runs = timed(known)
     off = np.exp(np.random.default_rng(3).uniform(-np.log(4), np.log(4), len(known)))
@@ -129,8 +129,8 @@ def test_the_stated_factor_holds_four_of_five_fits() -> None:
     assert learn_fit_times(fits(known, runs), known).factor == pytest.approx(4**0.8, rel=0.15)
 
 
-def test_what_a_time_limit_stopped_took_longer() -> None:
-    """Where long fits are stopped, those that ended look as if they never got slow."""
+def test_fits_stopped_by_a_time_limit_count_as_longer() -> None:
+    """If long fits are stopped, the finished ones look as if times did not grow."""
     known = qualities(200)
     runs = timed(known)
     off = np.exp(np.random.default_rng(4).normal(0, 1, len(runs)))
@@ -142,7 +142,7 @@ def test_what_a_time_limit_stopped_took_longer() -> None:
     truth = timed(new)["seconds"].to_numpy().reshape(len(new), -1)
 
     def shortfall(runs: pd.DataFrame) -> float:
-        """By what part long fits are expected to take less than they do."""
+        """The share by which predicted times of long fits are too short."""
         times = learn_fit_times(fits(known, runs), known)
         seconds = np.array([times.seconds(KNOWN, new.loc[dataset]) for dataset in new.index])
         return float(np.log(truth / seconds)[truth > limit].mean())

@@ -10,7 +10,7 @@ from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.errors import BadInput, UnknownName
 
 
-def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_learner_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="unknown learner 'oracle'; known are functional-pca"):
         new_learner("oracle")
     with pytest.raises(BadInput, match="unknown setting 'colour'; known are trees"):
@@ -18,15 +18,15 @@ def test_an_unknown_learner_is_answered_with_the_known_ones() -> None:
 
 
 @each("name", LEARNERS)
-def test_every_name_leads_to_a_class_whose_settings_make_the_same_learner_again(name: str) -> None:
+def test_every_learner_is_restored_from_its_name_and_settings(name: str) -> None:
     learner = new_learner(name)
     assert f"{type(learner).__module__}:{type(learner).__name__}" == LEARNERS[name]
     assert new_learner(name, encode(learner)[0]) == learner
 
 
-@each("name", [name for name in LEARNERS if name != "pmf"])  # which states what functional PCA does
+@each("name", [name for name in LEARNERS if name != "pmf"])  # its statements are functional PCA's
 def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_gains(name: str) -> None:
-    """Gini is better on datasets of few classes, and values lie about 0.5 to 1.5."""
+    """Gini is better on datasets with few classes, and values are about 0.5 to 1.5."""
     runs, metafeatures = toy_runs(20), toy_metafeatures(20)
     model = new_learner(name).fit(runs, metafeatures)
     first = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 1))
@@ -42,7 +42,7 @@ def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_g
     assert chance + opposite == pytest.approx(1)
 
 
-def test_a_name_of_an_earlier_version_still_leads_to_its_learner() -> None:
+def test_names_of_earlier_versions_are_accepted() -> None:
     assert canonical_learner("bank") == "functional-pca"
     assert isinstance(new_learner("bank"), FunctionalPCALearner)
     assert not set(ALIASES) & set(LEARNERS)

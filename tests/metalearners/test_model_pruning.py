@@ -1,4 +1,4 @@
-"""Stored models that can go: nothing that is still found is among them."""
+"""Removable stored models do not include any that is still used."""
 
 from pathlib import Path
 
@@ -25,12 +25,12 @@ def names(warehouse: Warehouse, now: float | None = None) -> dict[str, str]:
     return {one.path.name: one.reason for one in superfluous_models(warehouse, now=now)}
 
 
-def test_what_is_found_stays(toy_warehouse: Warehouse) -> None:
+def test_used_models_stay(toy_warehouse: Warehouse) -> None:
     train(toy_warehouse)
     assert superfluous_models(toy_warehouse) == []
 
 
-def test_a_model_of_an_earlier_version_goes(toy_warehouse: Warehouse) -> None:
+def test_a_model_of_an_earlier_version_is_removed(toy_warehouse: Warehouse) -> None:
     model = train(toy_warehouse)
     correct(toy_warehouse)
     (one,) = superfluous_models(toy_warehouse)
@@ -41,14 +41,14 @@ def test_a_model_of_an_earlier_version_goes(toy_warehouse: Warehouse) -> None:
     assert superfluous_models(toy_warehouse) == []
 
 
-def test_what_cannot_be_read_goes(toy_warehouse: Warehouse) -> None:
+def test_unreadable_models_are_removed(toy_warehouse: Warehouse) -> None:
     model = train(toy_warehouse)
     assert model.path is not None
     (model.path / "arrays.npz").write_bytes(b"")
     assert names(toy_warehouse) == {model.path.name: "damaged, or of another version of Headstart"}
 
 
-def test_models_of_other_warehouses_and_trainings_wait_for_a_while(toy_warehouse: Warehouse) -> None:
+def test_models_of_other_warehouses_and_trainings_are_removed_later(toy_warehouse: Warehouse) -> None:
     older = Warehouse.open(toy_warehouse.path, version=toy_warehouse.version)
     model = train(older)  # which is in the cache
     assert model.path is not None
@@ -62,7 +62,7 @@ def test_models_of_other_warehouses_and_trainings_wait_for_a_while(toy_warehouse
     }
 
 
-def test_the_command_says_what_goes(toy_warehouse: Warehouse, run_command: Run) -> None:
+def test_the_command_lists_what_is_removed(toy_warehouse: Warehouse, run_command: Run) -> None:
     from metalearners.cli import main
 
     model = train(toy_warehouse)

@@ -1,4 +1,4 @@
-"""Trained models: found again by what they were trained from, never half-written, never unpickled."""
+"""Trained models: found by their training data, never half-written, never unpickled."""
 
 import hashlib
 import io
@@ -47,7 +47,7 @@ def train(warehouse: Warehouse, **options: object) -> StoredModel:
 
 @pytest.fixture(scope="module")
 def trained(toy_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of models of a toy warehouse, with one."""
+    """The models folder of a toy warehouse, with one model."""
     copy = Warehouse.open(shutil.copytree(toy_folder, tmp_path_factory.mktemp("trained") / "warehouse"))
     train(copy)
     return copy.models
@@ -84,7 +84,7 @@ def test_a_model_is_trained_once_and_then_found(
         {"settings": {"trees": 11, "leaves": 4}},
     ],
 )
-def test_another_question_is_another_model(
+def test_other_settings_give_another_model(
     toy_warehouse: Warehouse, model: StoredModel, options: dict[str, object]
 ) -> None:
     assert train(toy_warehouse, **options).path != model.path
@@ -105,14 +105,14 @@ def test_a_left_out_dataset_is_not_learned_from(toy_warehouse: Warehouse, model:
     assert without.description()["left_out"] == ["toy:1", "toy:3"]
 
 
-def test_the_model_goes_to_the_cache_where_the_warehouse_is_read_only(toy_warehouse: Warehouse) -> None:
+def test_the_model_is_stored_in_the_cache_if_the_warehouse_is_read_only(toy_warehouse: Warehouse) -> None:
     older = Warehouse.open(toy_warehouse.path, version=toy_warehouse.version)
     model = train(older)
     assert model.path == user_cache() / model.origin.key
     assert train(older).path == model.path
 
 
-def test_a_model_that_cannot_be_stored_is_still_a_model(toy_warehouse: Warehouse, tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_stored_is_still_returned(toy_warehouse: Warehouse, tmp_path: Path) -> None:
     for blocked in (toy_warehouse.path / "models", tmp_path / "cache"):
         blocked.write_text("a file where a folder should be")
     model = train(toy_warehouse)
@@ -120,7 +120,7 @@ def test_a_model_that_cannot_be_stored_is_still_a_model(toy_warehouse: Warehouse
     assert model.summary() == "Learned from 240 runs on 12 datasets (lightgbm, warehouse version 1)"
 
 
-def test_a_model_that_has_to_be_stored_is_not_trained_where_it_cannot_be(
+def test_a_model_that_must_be_stored_is_not_trained_if_it_cannot_be(
     toy_warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = train(toy_warehouse)
@@ -144,7 +144,7 @@ def test_saving_leaves_nothing_unfinished_behind(model: StoredModel, folder: Pat
 
 
 def evaluation_of(model: StoredModel, **changes: object) -> dict[str, object]:
-    """What `metalearners evaluate` writes, as far as a model cares."""
+    """Output of `metalearners evaluate`, as far as a model stores it."""
     origin = model.origin
     return {
         "learner": origin.learner,
@@ -175,7 +175,7 @@ def test_a_model_keeps_the_figures_of_its_evaluation(model: StoredModel, folder:
         {"warehouse": {"fingerprint": "other"}},
     ],
 )
-def test_figures_of_something_else_are_refused(model: StoredModel, change: dict[str, object]) -> None:
+def test_figures_of_another_evaluation_are_refused(model: StoredModel, change: dict[str, object]) -> None:
     with pytest.raises(BadInput, match=f"the {next(iter(change))} of the evaluation"):
         with_figures(model, evaluation_of(model, **change))
 
@@ -187,7 +187,7 @@ def test_a_damaged_model_is_trained_again(toy_warehouse: Warehouse, folder: Path
 
 
 def forged(folder: Path, arrays: Mapping[str, np.ndarray] | None = None, **changes: object) -> None:
-    """Write other content with checksums that fit: damage that is no accident."""
+    """Write other content with matching checksums: damage that is not an accident."""
     content = read_content(folder, FORMAT, VERSION)
     write_files(folder, {**content, **changes}, read_arrays(folder, content) if arrays is None else arrays)
 
@@ -223,7 +223,7 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path, tmp_pa
 
 
 def packed(header: bytes) -> bytes:
-    """An archive of one array that has this header."""
+    """An archive of one array with this header."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
@@ -248,7 +248,7 @@ def objects() -> bytes:
         ),
     ],
 )
-def test_arrays_that_are_none_are_refused_also_with_their_checksum(folder: Path, arrays: bytes) -> None:
+def test_invalid_arrays_are_refused_even_with_a_matching_checksum(folder: Path, arrays: bytes) -> None:
     (folder / "arrays.npz").write_bytes(arrays)
     with pytest.raises(DamagedModel, match=r"arrays.npz does not match its checksum"):
         load_model(folder)
@@ -262,7 +262,7 @@ def test_arrays_that_are_none_are_refused_also_with_their_checksum(folder: Path,
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_every_flipped_bit_is_found(folder: Path, place: float, bit: int) -> None:
-    """But for those that change nothing: JSON has blanks, and two forms of some numbers and letters."""
+    """Except those that change nothing: JSON has blanks, and two forms of some numbers and letters."""
     before = load_model(folder)
     for file in ("model.json", "arrays.npz"):
         content = (folder / file).read_bytes()
@@ -297,12 +297,12 @@ def test_loading_a_model_imports_nothing_heavy(folder: Path) -> None:
 
 
 @each("measure", ["predictive_accuracy", "area_under_roc_curve", "log_loss", "balanced_accuracy"])
-def test_the_bundled_starter_brings_its_models_along(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bundled_starter_includes_its_models(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Warehouse, "run_table", lambda *_: pytest.fail("trained again"))
     assert trained_model(Warehouse.open(STARTER), measure=measure).datasets > 200
 
 
-def test_the_bundled_starter_brings_along_how_long_fits_take(tmp_path: Path) -> None:
+def test_the_bundled_starter_includes_its_fit_times(tmp_path: Path) -> None:
     trained_fit_times(Warehouse.open(STARTER))
     assert list(tmp_path.iterdir()) == []
 
@@ -329,7 +329,7 @@ def with_families(warehouse: Warehouse) -> Warehouse:
     return warehouse
 
 
-def test_datasets_are_taken_out_of_a_stored_model_without_a_training(
+def test_datasets_are_removed_from_a_stored_model_without_a_training(
     toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse = with_families(toy_warehouse)
@@ -342,10 +342,10 @@ def test_datasets_are_taken_out_of_a_stored_model_without_a_training(
 
 
 @pytest.mark.parametrize("learner", ["lightgbm", "average-rank", "knn"])
-def test_a_known_dataset_costs_one_fit_where_there_is_a_model_of_all(
+def test_leaving_out_a_known_dataset_takes_one_fit_if_there_is_a_model_of_all(
     toy_warehouse: Warehouse, learner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The calibration, which takes five fits, is that of all without the dataset."""
+    """The calibration, which takes five fits, is reused from the model of all datasets."""
     settings = SETTINGS if learner == "lightgbm" else {}
     of_all = trained_model(toy_warehouse, learner, settings=settings)
     runs = without_datasets(toy_warehouse.run_table(None, "predictive_accuracy"), {"toy:5"})
@@ -360,8 +360,8 @@ def test_a_known_dataset_costs_one_fit_where_there_is_a_model_of_all(
     assert trained_model(toy_warehouse, learner, leave_out={"toy:5"}, settings=settings).path == without.path
 
 
-def test_near_copies_are_taken_out_together(toy_warehouse: Warehouse) -> None:
-    """Two of twelve datasets are too many to be taken out, so a model is trained without them."""
+def test_near_copies_are_left_out_together(toy_warehouse: Warehouse) -> None:
+    """Two of twelve datasets are too many to remove, so a model is trained without them."""
     without = trained_model(with_families(toy_warehouse), "functional-pca", leave_out={"toy:1"})
     assert not {"toy:1", "toy:3"} & without.runs_on.keys()
     assert without.datasets == 10
@@ -371,7 +371,7 @@ def test_near_copies_are_taken_out_together(toy_warehouse: Warehouse) -> None:
 def test_a_training_is_announced_with_its_expected_time_unless_it_is_short(
     toy_warehouse: Warehouse, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The starter's models say how long a run takes; of the toy's 240 runs that is a moment."""
+    """The starter's models state the time per run, which is negligible for the toy's 240 runs."""
     caplog.set_level("INFO")
     short = trained_model(toy_warehouse, "functional-pca")
     train(toy_warehouse)
@@ -384,9 +384,7 @@ def test_a_training_is_announced_with_its_expected_time_unless_it_is_short(
     assert caplog.records[-1].getMessage().endswith("on 240 runs on 12 datasets, about 240000 s")
 
 
-def test_a_new_model_takes_the_place_of_that_of_an_earlier_version(
-    toy_warehouse: Warehouse, folder: Path
-) -> None:
+def test_a_new_model_replaces_that_of_an_earlier_version(toy_warehouse: Warehouse, folder: Path) -> None:
     kept = train(toy_warehouse, settings={"trees": 11})
     evaluations = toy_warehouse.sql("SELECT run FROM runs ORDER BY run LIMIT 1")
     toy_warehouse.write(

@@ -1,4 +1,4 @@
-"""Trials on a new dataset, put together."""
+"""Combining trials on a new dataset."""
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,12 @@ from tests.tables import flow_table, joint_table
 
 
 def trials(**values: float) -> Observations:
-    """A trial for each setup of this name; its depth is ten times its value."""
+    """A trial for each of these setup names; the depth is ten times the value."""
     depth = pd.DataFrame({"depth": [10 * value for value in values.values()]}, index=list(values))
     return Observations(flow_table(depth), np.array(list(values.values())))
 
 
-def test_more_trials_come_after_those_before_with_their_own_configurations() -> None:
+def test_more_trials_are_appended_with_their_own_configurations() -> None:
     both = trials(a=0.2, b=0.1).with_more(trials(c=0.4))
     assert both.values.tolist() == [0.2, 0.1, 0.4]
     assert both.configurations.parameters["depth"].tolist() == [2, 1, 4]

@@ -1,4 +1,4 @@
-"""Samples of large warehouses: drawn once, kept beside the models, and the same when they are read again."""
+"""Samples of large warehouses: drawn once, stored beside the models, and read back unchanged."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def assert_equal(one: RunTable, other: RunTable) -> None:
     assert (one.flow, one.measure, one.scales) == (other.flow, other.measure, other.scales)
 
 
-def test_what_was_drawn_is_read_again_as_it_was(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_sample_is_read_back_unchanged(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = learned_runs(large, None, MEASURE)
     assert len(drawn.runs) == 40
     assert_equal(drawn, large.run_table(None, MEASURE))
@@ -52,7 +52,7 @@ def test_what_was_drawn_is_read_again_as_it_was(large: Warehouse, monkeypatch: p
     assert learned_runs(large, None, MEASURE, related=False).related.empty
 
 
-def test_training_keeps_it_beside_the_model(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_stores_it_beside_the_model(large: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     model = trained_model(large, "average-rank")
     assert model.runs == 40
     assert len(list((large.path / "models").glob("sample.*"))) == 1
@@ -66,7 +66,7 @@ def test_another_version_has_another_sample(large: Warehouse) -> None:
     assert_equal(learned_runs(large, None, MEASURE), large.run_table(None, MEASURE))
 
 
-def test_one_of_an_earlier_version_can_go(large: Warehouse) -> None:
+def test_a_sample_of_an_earlier_version_is_removable(large: Warehouse) -> None:
     learned_runs(large, None, MEASURE)
     assert superfluous_models(large) == []
     large.write(runs(name="new"), source="openml")
@@ -74,7 +74,7 @@ def test_one_of_an_earlier_version_can_go(large: Warehouse) -> None:
     assert found.reason == "of an earlier version of the warehouse"
 
 
-def test_a_damaged_one_is_drawn_again(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_sample_is_drawn_again(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
     drawn = learned_runs(large, None, MEASURE)
     (kept,) = (large.path / "models").glob("sample.*")
     (kept / "arrays.npz").write_bytes(np.random.default_rng(0).bytes(100))
@@ -85,7 +85,7 @@ def test_a_damaged_one_is_drawn_again(large: Warehouse, caplog: pytest.LogCaptur
     assert "drawing the sample again" not in caplog.text
 
 
-def test_of_some_flows_a_joint_table_is_kept_by_itself(
+def test_the_joint_table_of_some_flows_is_stored_separately(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accuracies = {f"openml:{n}": 0.5 for n in range(60)}
@@ -100,7 +100,7 @@ def test_of_some_flows_a_joint_table_is_kept_by_itself(
 
 
 def test_own_experiments_on_a_dataset_follow_a_sample(large: Warehouse) -> None:
-    """Those of the flows that it has, each once."""
+    """Only those of the sample's flows are added, without duplicates."""
     values = {"max_features": 0.9, "bootstrap": True}
     accuracies = {"openml:1": 0.7, "openml:29": 0.6}
     large.write(runs(values=values, accuracies=accuracies, name="own"), source="experiments")

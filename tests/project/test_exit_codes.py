@@ -1,4 +1,4 @@
-"""What can't be used or written ends every command with one line and the exit code 2."""
+"""Unusable input and unwritable output end every command with one line and exit code 2."""
 
 import json
 import os
@@ -107,7 +107,7 @@ FORBIDDEN = (
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with files and warehouses that are as they have to be, and some that are not."""
+    """A folder with valid files and warehouses, and some invalid ones."""
     folder = tmp_path_factory.mktemp("world")
     (folder / "runs.csv").write_text("task_id,alpha,predictive_accuracy\n1,2,0.5\n")
     rows = "".join(f"{number % 7},{number % 3},{'ab'[number % 2]}\n" for number in range(60))
@@ -145,11 +145,11 @@ def assert_refused(code: object, err: str) -> None:
     assert code == 2, err
     assert err.startswith("error: ")
     assert err.count("\n") == 1
-    assert "--debug" not in err  # which is offered where nobody thought of it
+    assert "--debug" not in err  # it is only offered for unexpected errors
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_what_can_not_be_used(run: Any, program: str) -> None:
+def test_unusable_input(run: Any, program: str) -> None:
     for command in (*BAD_OPTIONS, *DAMAGED_FILES):
         if command.split()[0] == program:
             code, _, err = run(command)
@@ -169,14 +169,14 @@ def test_a_full_disk(run: Any, world: Path, command: str) -> None:
 
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
-    """As long as this lasts, the system writes no file beyond so many bytes.
+    """Limit the size of files in this block to so many bytes.
 
-    Python would keep the beginning of the bytecode of what it imports then, and read it later.
+    Python would write truncated bytecode of its imports then, and read it later.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "dont_write_bytecode", True)
-        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # of processes that are started
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # for child processes
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
         try:
             yield
@@ -222,7 +222,7 @@ def test_missing_permission(world: Path) -> None:
         assert_refused(code, err)
 
 
-def test_output_that_can_not_be_written(world: Path) -> None:
+def test_unwritable_output(world: Path) -> None:
     command = [sys.executable, "-c", "from warehouse.cli import main; main()", "info", "--warehouse", "whole"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

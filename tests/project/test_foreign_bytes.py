@@ -1,4 +1,4 @@
-"""Whatever bytes come from outside raise nothing but our errors; `tests/benchmarks/fuzz.py` tries longer."""
+"""External bytes raise only Headstart's errors; `tests/benchmarks/fuzz.py` tries longer."""
 
 import contextlib
 from functools import cache
@@ -11,7 +11,7 @@ from tests.cases import each
 from tests.fuzzing import ALLOWED, TARGETS
 
 Change = tuple[str, float, float, bytes]
-"""What is done, where it begins and how much it is about as parts of the input, and bytes to put in."""
+"""A mutation, its position and length as shares of the input, and bytes to insert."""
 
 
 @cache
@@ -38,7 +38,7 @@ def changed(content: bytes, changes: list[Change]) -> bytes:
     max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.differing_executors]
 )
 @given(data=st.data())
-def test_nothing_but_our_errors_is_raised(name: str, data: st.DataObject) -> None:
+def test_only_headstarts_errors_are_raised(name: str, data: st.DataObject) -> None:
     pieces = st.one_of(st.sampled_from(TARGETS[name].words), st.binary(max_size=4))
     kinds = st.sampled_from(["cut", "put in", "put in place", "repeat"])
     share = st.floats(0, 1, exclude_max=True)
@@ -48,5 +48,5 @@ def test_nothing_but_our_errors_is_raised(name: str, data: st.DataObject) -> Non
 
 
 @each("name", TARGETS)
-def test_the_inputs_are_read_as_they_are(name: str) -> None:
+def test_the_unchanged_inputs_are_read(name: str) -> None:
     TARGETS[name].read(inputs(name)[0])

@@ -64,12 +64,12 @@ MAY_IMPORT = {
     "recommend.bo.cli": {*RECOMMEND, "recommend.bo", "recommend.bo.tuning", "recommend.bo.simulation"},
     "recommend.bo.__main__": {"warehouse.support", "recommend.bo.cli"},
 }
-"""Folder or module -> folders that may be imported there; the innermost folder counts."""
+"""Folder or module -> folders that it may import; the innermost entry applies."""
 HEAVY = {"torch", "openml", "matplotlib", "smac", "lightgbm", "catboost", "xgboost", "ConfigSpace", "jinja2"}
 
 
 def imported_modules(path: Path) -> set[str]:
-    """Names of everything that a module imports, inside functions too."""
+    """Names of all modules and names that a module imports, also inside functions."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -80,13 +80,13 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def folder_of(module: str) -> str | None:
-    """The innermost of the folders above that `module` is in; None for what is not ours."""
+    """The innermost of these folders that contains `module`; None for other packages."""
     inside = [folder for folder in MAY_IMPORT if f"{module}.".startswith(f"{folder}.")]
     return max(inside, key=len, default=None)
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Imports for type checking alone and those inside functions do not count."""
+def test_there_are_no_import_cycles() -> None:
+    """Imports for type checking and imports inside functions do not count."""
     tops = ("warehouse", "ingest", "metalearners", "recommend")
     paths = {path.relative_to(ROOT): path for top in tops for path in (ROOT / top).rglob("*.py")}
     names = {
@@ -116,7 +116,7 @@ def test_folders_import_each_other_in_one_direction() -> None:
             assert folder is not None
             imported = {folder_of(module) for module in imported_modules(path)}
             forbidden = imported - MAY_IMPORT[folder] - {folder, None}
-            if path.name == "__init__.py":  # which shows what is in the folders below
+            if path.name == "__init__.py":  # it re-exports the folders below
                 forbidden = {one for one in forbidden if not str(one).startswith(f"{folder}.")}
             assert not forbidden, f"{name} imports {forbidden}"
 
@@ -136,7 +136,7 @@ def test_printing_a_recommendation_imports_nothing_heavy() -> None:
     assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
 
 
-def test_a_search_imports_no_published_method_that_it_does_not_use(tmp_path: Path) -> None:
+def test_a_search_imports_no_unused_published_method(tmp_path: Path) -> None:
     command = (
         "import sys\n"
         "sys.argv = ['tune', sys.argv[1], '--history', sys.argv[2], '--trials', '1', '--folds', '1',"
@@ -156,7 +156,7 @@ def test_a_search_imports_no_published_method_that_it_does_not_use(tmp_path: Pat
     assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
 
 
-def test_runs_are_ingested_without_pandas_and_frames_are_made_when_they_are_asked_for(tmp_path: Path) -> None:
+def test_runs_are_ingested_without_pandas_which_is_imported_for_frames_only(tmp_path: Path) -> None:
     command = (
         "import sys\n"
         "from warehouse.support.imports import spare_pandas\n"

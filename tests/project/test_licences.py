@@ -1,4 +1,4 @@
-"""Packages that Headstart or its development needs are under licences that let anybody use them."""
+"""Headstart and its development only need packages with licences that let anybody use them."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ ALLOWED = {
     "Unlicense",
     "Zlib",
 }
-"""By their identifiers of SPDX."""
+"""Accepted licences, by SPDX identifier."""
 
 OTHER_NAMES = {
     "2-clause BSD": "BSD-2-Clause",
@@ -51,11 +51,11 @@ EXCEPTIONS = {
     "nvidia-nccl-cu12": "NVIDIA's own; XGBoost's wheel brings it, and only training on several GPUs loads it",
     "skops": "MIT by the file in its wheel; its metadata name no licence",
 }
-"""Packages whose metadata do not settle it, and why they are accepted."""
+"""Packages with ambiguous metadata, and the reason for accepting them."""
 
 
 def required(name: str, extras: frozenset[str], found: dict[str, Distribution | None]) -> None:
-    """Put a package among those that were found, None where it is not installed, and all that it requires."""
+    """Add a package to `found`, None if it is not installed, and everything that it requires."""
     try:
         found[name] = distribution(name)
     except PackageNotFoundError:
@@ -72,7 +72,7 @@ def required(name: str, extras: frozenset[str], found: dict[str, Distribution | 
 
 
 def licences(package: Distribution) -> Iterator[str]:
-    """Identifiers of what a package's metadata name."""
+    """SPDX identifiers of the licences in a package's metadata."""
     named = package.metadata.get("License-Expression") or package.metadata.get("License") or ""
     classified = [
         classifier.rpartition(" :: ")[2]
@@ -87,7 +87,7 @@ def licences(package: Distribution) -> Iterator[str]:
             yield from re.sub(r"[()]|\b(?:AND|OR|WITH)\b", " ", name).split()
 
 
-def test_every_package_that_is_needed_may_be_used_by_anybody() -> None:
+def test_every_required_package_has_an_accepted_licence() -> None:
     found: dict[str, Distribution | None] = {}
     required("headstart", frozenset({"dev", "fuzz"}), found)
     assert len(found) > 50

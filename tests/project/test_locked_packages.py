@@ -1,4 +1,4 @@
-"""What CI installs by hashes is what pyproject.toml asks for, at the versions of constraints.txt."""
+"""CI installs, by hashes, the packages of pyproject.toml at the versions of constraints.txt."""
 
 import re
 import tomllib
@@ -10,18 +10,18 @@ from packaging.utils import canonicalize_name
 from tests.project.documents import ROOT
 
 APART = {"headstart", "torch"}
-"""The project, and a package whose builds differ from machine to machine."""
+"""The project, and a package whose builds depend on the machine."""
 OF_OTHER_SYSTEMS = {"appnope", "pywin32"}
 
 
 def pinned(file: str) -> dict[str, str]:
-    """Package -> version in a file of requirements."""
+    """Package -> version in a requirements file."""
     pins = re.findall(r"^([\w.-]+)==([^\s;\\]+)", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
     return {canonicalize_name(name): version for name, version in pins}
 
 
 def wanted() -> Iterator[Requirement]:
-    """What pyproject.toml names: dependencies, and what tests and audits need."""
+    """The packages of pyproject.toml: dependencies, and those for tests and audits."""
     content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = content["project"]["optional-dependencies"]
     left = [*content["project"]["dependencies"], *extras["dev"], *extras["audit"]]
@@ -33,7 +33,7 @@ def wanted() -> Iterator[Requirement]:
         yield requirement
 
 
-def test_versions_are_those_of_the_constraints() -> None:
+def test_versions_equal_the_constraints() -> None:
     versions = pinned("constraints.txt")
     locked = pinned(".ci/requirements.txt")
     assert {name: versions.get(name) for name in locked.keys() - OF_OTHER_SYSTEMS} == {
@@ -41,7 +41,7 @@ def test_versions_are_those_of_the_constraints() -> None:
     }
 
 
-def test_whatever_pyproject_names_is_locked_within_its_bounds() -> None:
+def test_every_package_of_pyproject_is_locked_within_its_bounds() -> None:
     locked = pinned(".ci/requirements.txt")
     for requirement in wanted():
         if requirement.name not in APART:

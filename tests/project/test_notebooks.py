@@ -1,4 +1,4 @@
-"""The notebooks run on the bundled starter, and print what stands in them."""
+"""The notebooks run on the bundled starter and print the output stored in them."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ from tests.project.notebook_outputs import FOLDER, executed, lasting, pictures, 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NUMBER = re.compile(r"-?\d+(?:[,.]\d+)*(?:e-?\d+)?")
 SKETCHED = "%matplotlib inline\n%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}"
-"""Draws each picture once, where a notebook draws it twice to cut its margins: none of them is looked at."""
+"""Draw each picture once, where a notebook draws twice to crop margins: pictures are not compared."""
 OURS = {"warehouse", "ingest", "metalearners", "recommend"}
 MOST_BYTES = 320_000
 MOST_BYTES_OF_A_PICTURE = 60_000
@@ -33,7 +33,7 @@ def test_there_are_notebooks() -> None:
     assert {path.stem for path in NOTEBOOKS} >= names
 
 
-def test_notebooks_are_small_and_have_nothing_that_changes_from_run_to_run() -> None:
+def test_notebooks_are_small_and_do_not_change_between_runs() -> None:
     for path in NOTEBOOKS:
         assert path.stat().st_size <= MOST_BYTES
         notebook = nbformat.read(path, as_version=4)
@@ -58,7 +58,7 @@ def test_tables_are_shown_as_html() -> None:
                     assert "<table" in output.data["text/html"]
 
 
-def test_notebooks_run_and_print_what_stands_in_them() -> None:
+def test_notebooks_run_and_print_their_stored_output() -> None:
     for path, notebook in zip(NOTEBOOKS, executed(NOTEBOOKS, SKETCHED), strict=True):
         there = nbformat.read(path, as_version=4)
         for here, was in zip(printed(notebook), printed(there), strict=True):

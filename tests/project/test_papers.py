@@ -1,4 +1,4 @@
-"""The page on the five papers leaves out no number of theirs, and names nothing that there is not."""
+"""The page on the five papers covers all their numbers, and names only existing things."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ PAPERS = {section.split("\n", 1)[0]: section for section in TEXT.split("\n## ")[
 """Title -> section."""
 
 Numbers = dict[str, dict[str, int]]
-"""Kind -> chapter and the last number in it; chapter "" where numbers run through the whole paper."""
+"""Kind -> chapter and its last number; chapter "" if numbers run through the whole paper."""
 COUNTED: dict[str, Numbers] = {
     "van Hoof: ": {
         "Eq.": {"2.": 24, "3.": 2, "4.": 1, "5.": 2, "6.": 2, "7.": 1, "A.": 10},
@@ -38,7 +38,7 @@ COUNTED: dict[str, Numbers] = {
     "Rakotoarison": {"Eq.": {"": 5}, "Algorithm": {"": 1}, "Table": {}, "Figure": {"": 6}},
     "Fusi": {"Eq.": {"": 7}, "Algorithm": {}, "Table": {}, "Figure": {"": 3}},
 }
-"""Beginning of the title -> what the paper numbers, counted by hand. Hyperboost's Table A.0 counts from 0."""
+"""Beginning of the title -> the paper's numbers, counted by hand. Hyperboost's Table A.0 counts from 0."""
 
 NAMED_UNNUMBERED = {
     "van Hoof: ": (
@@ -66,7 +66,7 @@ NAMED_UNNUMBERED = {
     ),
     "Fusi": ("expected improvement", "auto-sklearn, fmlp", "90 %"),
 }
-"""What the papers name without a number and the project is to have."""
+"""Unnumbered names of the papers that the project must have."""
 
 
 def section(title: str) -> str:
@@ -75,13 +75,13 @@ def section(title: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of each row of a section's table, without its head."""
+    """The cells of each row of a section's table, without the header."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
 def stated(kind: str, text: str) -> Iterator[str]:
-    """The numbers that the first cells of a section state: "Eq. 2.2 to 2.4" is 2.2, 2.3 and 2.4."""
+    """The numbers in the first cells of a section: "Eq. 2.2 to 2.4" is 2.2, 2.3 and 2.4."""
     numbers = re.compile(rf"{re.escape(kind)} (\w\.)?(\d+)(?: (?:to|and) (?:\w\.)?(\d+))?")
     for cell, *_ in rows(text):
         if found := numbers.fullmatch(cell):
@@ -103,7 +103,7 @@ def test_every_number_and_every_name_of_a_paper_has_its_row(title: str) -> None:
     assert [name for name in NAMED_UNNUMBERED[title] if name not in unnumbered] == []
 
 
-def test_a_row_says_where_or_why_not() -> None:
+def test_a_row_has_a_reference_or_a_reason() -> None:
     for title in COUNTED:
         for number, what, where, remark in rows(section(title)):
             assert what, number
@@ -117,7 +117,7 @@ def named() -> set[tuple[str, str]]:
 
 
 def names_of(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
-    """What a module or class defines, and what its classes do."""
+    """The names that a module or class defines, and the methods of its classes."""
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield prefix + node.name
@@ -129,12 +129,12 @@ def names_of(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
             yield from (prefix + part.id for part in parts if isinstance(part, ast.Name))
 
 
-def test_what_is_named_exists() -> None:
+def test_references_exist() -> None:
     assert [f"{file}: {name}" for file, name in sorted(named()) if not exists(ROOT / file, name)] == []
 
 
 def exists(path: Path, name: str) -> bool:
-    """Whether the file is there, and has this name, if any."""
+    """Whether the file exists and defines this name, if any."""
     if not path.is_file() or not name:
         return path.is_file()
     return name in names_of(ast.parse(path.read_text(encoding="utf-8")).body)
@@ -167,6 +167,6 @@ def test_commands_name_methods_that_exist() -> None:
         check(method, "table")
 
 
-def test_the_page_is_found_from_the_readme_and_from_contributing() -> None:
+def test_readme_and_contributing_link_to_the_page() -> None:
     for document in ("README.md", "CONTRIBUTING.md"):
         assert f"({PAGE.relative_to(ROOT)})" in (ROOT / document).read_text(encoding="utf-8")

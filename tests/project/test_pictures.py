@@ -1,4 +1,4 @@
-"""The pictures of the documentation show today's figures."""
+"""The pictures of the documentation show the current figures."""
 
 import importlib.util
 import sys
@@ -16,18 +16,18 @@ def drawing() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
 
 def test_the_picture_is_up_to_date(drawing: ModuleType) -> None:
-    """After a change of figures: python docs/pictures.py."""
+    """After a change of figures run: python docs/pictures.py."""
     assert drawing.PICTURE.read_text(encoding="utf-8") == drawing.picture()
 
 
 @pytest.mark.parametrize("name", ["gains.svg", "overview.svg"])
-def test_pictures_have_a_label_for_those_who_cannot_see_them(name: str) -> None:
+def test_pictures_have_a_label_for_screen_readers(name: str) -> None:
     picture = ElementTree.parse(ROOT / "docs" / "pages" / "images" / name)
     assert picture.getroot().attrib["aria-label"]
 

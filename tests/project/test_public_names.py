@@ -1,4 +1,4 @@
-"""What `import` promises: public names, and packages that cost nothing until a name is asked for."""
+"""Public names exist, and packages import nothing heavy until a name is used."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 PACKAGES = ["warehouse", "ingest", "metalearners", "metalearners.evaluation", "recommend"]
 
 
-def test_every_public_name_is_there_and_documented() -> None:
+def test_every_public_name_exists_and_is_documented() -> None:
     for module in map(import_module, PACKAGES):
         assert module.__doc__
         assert len(module.__all__) >= 3
@@ -23,7 +23,7 @@ def test_a_package_lists_its_public_names_and_says_what_each_is() -> None:
             assert f"`{name}`" in module.__doc__.partition("Example:")[0], (module.__name__, name)
 
 
-def test_packages_are_imported_without_what_their_names_need() -> None:
+def test_packages_are_imported_without_the_imports_of_their_names() -> None:
     command = (
         f"import sys, {', '.join(PACKAGES)}\n"
         "print(sorted({'numpy', 'pandas', 'duckdb', 'sklearn'} & {*sys.modules}))"
@@ -32,6 +32,6 @@ def test_packages_are_imported_without_what_their_names_need() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_other_names_are_no_attributes() -> None:
+def test_other_names_are_not_attributes() -> None:
     with pytest.raises(AttributeError, match="module 'recommend' has no attribute 'magic'"):
         import_module("recommend").magic  # noqa: B018

@@ -32,11 +32,11 @@ CALLS_THAT_RUN_CODE = {
     "importlib.import_module",
 }
 ALLOWED = {("recommend/code/models.py", "exec")}
-"""It runs the function that `--code` writes, which is made of literals and names of ours."""
+"""It runs the function written by `--code`, which consists of literals and Headstart's names."""
 SAFE_WITH = {"np.load": ("allow_pickle", False), "numpy.load": ("allow_pickle", False)}
 
 
-def test_the_scan_sees_the_packages() -> None:
+def test_the_scan_finds_the_packages() -> None:
     assert len(MODULES) > 200
 
 
@@ -45,7 +45,7 @@ def test_no_module_runs_code_from_files() -> None:
 
 
 def offences(module: Path) -> Iterator[str]:
-    """What runs code in a module, with its line."""
+    """Calls in a module that could run code, with their lines."""
     file = module.relative_to(ROOT).as_posix()
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -63,7 +63,7 @@ def offences(module: Path) -> Iterator[str]:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> set[str]:
-    """First parts of the names of modules."""
+    """Top-level names of imported modules."""
     if isinstance(node, ast.ImportFrom):
         return {(node.module or "").split(".")[0]}
     return {alias.name.split(".")[0] for alias in node.names}

@@ -1,4 +1,4 @@
-"""What works, and what is refused, on systems such as Windows, which lack some of Python's modules."""
+"""Commands on systems such as Windows, which lack some of Python's modules."""
 
 import subprocess
 import sys
@@ -30,11 +30,11 @@ except Exception as error:
 sys.argv = ["tune", example]
 runpy.run_module("recommend.bo", run_name="__main__")
 """
-"""Two commands, an import and another command, as if the system had no more than that."""
+"""Two commands, an import and another command, with the modules of such a system only."""
 
 
-def test_recommending_needs_no_module_of_posix_and_training_is_refused_in_one_line(tmp_path: Path) -> None:
-    """By `--verify`, `tune`, and where the classifier is imported."""
+def test_recommending_needs_no_posix_module_and_training_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Training is `--verify`, `tune`, and the import of the classifier."""
     seeds, code = tmp_path / "seeds.json", tmp_path / "first.py"
     code.write_text("an earlier one")
     files = ("--seeds", str(seeds), "--code", str(code))

@@ -1,4 +1,4 @@
-"""Classification is reached through its task type: few modules know of classes."""
+"""Classification is reached through its task type: few modules refer to classes."""
 
 import ast
 import re
@@ -10,9 +10,9 @@ CLASSES = re.compile(
     r"classifier|imbalanced?)(?:_|$)",
     re.IGNORECASE,
 )
-"""Names of classes of a target, and of what only classifiers do."""
+"""Names of a target's classes, and of functions of classifiers."""
 MOST = 42
-"""Modules that may name them: readers of targets, flows, meta-features and strategies of classification."""
+"""Modules that may use them: readers of targets, flows, meta-features and strategies of classification."""
 
 
 def identifiers(path: Path) -> set[str]:
@@ -24,8 +24,8 @@ def identifiers(path: Path) -> set[str]:
     return names
 
 
-def test_few_modules_name_classes() -> None:
-    """A second task type adds entries and strategies, and no condition to the main path."""
+def test_few_modules_refer_to_classes() -> None:
+    """A second task type adds entries and strategies, but no condition on the main path."""
     paths = [
         path
         for top in ("warehouse", "ingest", "metalearners", "recommend")
@@ -35,7 +35,7 @@ def test_few_modules_name_classes() -> None:
     assert len(naming) <= MOST, [str(path.relative_to(ROOT)) for path in naming]
 
 
-def test_the_path_of_a_recommendation_and_of_a_fit_does_not_name_them() -> None:
+def test_the_paths_of_recommendations_and_fits_do_not_refer_to_classes() -> None:
     paths = [
         *(ROOT / "recommend").glob("rec*.py"),
         ROOT / "recommend" / "verification.py",
@@ -55,6 +55,4 @@ def test_the_path_of_a_recommendation_and_of_a_fit_does_not_name_them() -> None:
         for path in paths
         if (found := sorted(filter(CLASSES.search, identifiers(path))))
     }
-    assert naming == {
-        "metalearners/fit_times.py": ["classes"]
-    }  # a size of the datasets that fits are timed on
+    assert naming == {"metalearners/fit_times.py": ["classes"]}  # a dataset size for timing fits

@@ -1,6 +1,6 @@
-"""The commands of the documentation run, in their order, and print what it shows.
+"""The commands of the documentation run, in order, and print the output shown.
 
-`pytest tests/project/test_transcripts.py --renew` writes what they print now into the documents.
+`pytest tests/project/test_transcripts.py --renew` writes the current output into the documents.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ PROGRAMS: dict[str, Callable[[], None]] = {
     "tune": recommend.bo.cli.main,
     "warehouse": warehouse.cli.main,
 }
-"""Called in this process, since starting one a command would take most of the time."""
+"""Called in this process, since starting processes would take most of the time."""
 COMMANDS = ("sh", "console")
 TUTORIALS = ROOT / "docs" / "pages" / "tutorials"
-"""Whose blocks of Python go on from one another and from commands; others stand alone (`test_examples`)."""
+"""Their Python blocks continue one another and the commands; others stand alone (`test_examples`)."""
 SERVER = "http://127.0.0.1:8123"
-"""Where a document has the server of `tests.openml_server`; a test serves at a free port in its place."""
+"""Address of `tests.openml_server` in documents; a test serves at a free port instead."""
 EXAMPLES = ROOT / "recommend" / "examples"
 
 
@@ -56,7 +56,7 @@ PAGES = [path for path in documents() if any(is_run(block, path) for block in bl
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_once: None) -> Path:  # noqa: ARG001
-    """Where a newcomer works: the examples, tables `my.csv` and `large.csv`, and no warehouse yet."""
+    """A newcomer's folder: the examples, tables `my.csv` and `large.csv`, and no warehouse yet."""
     work = tmp_path / "work"
     shutil.copytree(EXAMPLES, work / "recommend" / "examples")
     for name in ("my.csv", "large.csv"):
@@ -67,7 +67,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_once: None) ->
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(
         deadline, "LEAST_LIMIT", 600.0
-    )  # what the end of a brief verification cuts off has not failed
+    )  # cut off by the end of a brief verification, not failed
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return work
 
@@ -80,7 +80,7 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_page_does_what_it_says(
+def test_the_commands_of_a_page_print_what_it_shows(
     document: Path,
     folder: Path,
     request: pytest.FixtureRequest,
@@ -112,13 +112,13 @@ def test_a_page_does_what_it_says(
 
 
 def renew(document: Path, shown: Sequence[str], printed: str) -> None:
-    """Write what a command prints in place of what the document shows of it."""
+    """Replace the output shown in a document by what a command prints."""
     text = document.read_text(encoding="utf-8")
     document.write_text(text.replace("\n".join(shown) + "\n", printed, 1), encoding="utf-8")
 
 
 def outcome(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints; it has to end well. A verification is a brief one."""
+    """Output of a command, which must succeed. Verifications are shortened."""
     command, _, into = re.sub(r"--verify \d+s", "--verify 2s", line).partition(" > ")
     program, *arguments = shlex.split(command)
     if program == "python":
@@ -139,7 +139,7 @@ def outcome(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 @contextlib.contextmanager
 def without(packages: Collection[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if these packages were not installed."""
+    """Simulate that these packages are not installed."""
     find = importlib.util.find_spec
     with monkeypatch.context() as patch:
         patch.setattr(
@@ -149,8 +149,8 @@ def without(packages: Collection[str], monkeypatch: pytest.MonkeyPatch) -> Itera
         yield
 
 
-def test_blocks_of_commands_say_that_they_are_some() -> None:
-    """What has no language is neither run nor looked at, so no command of ours may stand there."""
+def test_blocks_of_commands_have_a_language() -> None:
+    """Blocks without a language are not run, so they must not contain Headstart's commands."""
     programs = {*PROGRAMS, "python", "pip", "make"}
     assert [
         f"{document.relative_to(ROOT)}, line {block.line}: say sh or console"
@@ -161,7 +161,7 @@ def test_blocks_of_commands_say_that_they_are_some() -> None:
     ] == []
 
 
-def test_what_is_shown_is_compared_with_what_is_printed() -> None:
+def test_shown_output_is_compared_with_printed_output() -> None:
     for shown, printed, are_alike in [
         (["fit 0.1 s, 0.753"], "fit   0.3 s,  0.754\n", True),
         (["0.753"], "0.793\n", False),

@@ -1,4 +1,4 @@
-"""Two small warehouses with an obvious answer, one of classes and one of numbers.
+"""Two small warehouses with an obvious answer: classification and regression.
 
 Trees win on large datasets, linear models on small ones.
 """
@@ -29,7 +29,7 @@ SIZES = (50, 60, 80, 100, 600, 700, 800, 1000)
 
 
 def numbers(rows: int, seed: int = 0) -> pd.DataFrame:
-    """A dataset of two numbers and a class."""
+    """A dataset with two numbers and a class."""
     rng = np.random.default_rng(seed)
     label = rng.permutation(np.arange(rows) % 2)
     return pd.DataFrame(
@@ -42,7 +42,7 @@ def numbers(rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def prices(rows: int, seed: int = 0) -> pd.DataFrame:
-    """A dataset of two numbers and a third one to predict, of which some are negative."""
+    """A dataset with two numbers and a numeric target, partly negative."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=rows).round(3)
     return pd.DataFrame(
@@ -65,7 +65,7 @@ def accuracy(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, fl
 
 
 def errors(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, float]:
-    """Squared and absolute errors of as many parts of the mean's as an accuracy leaves."""
+    """Squared and absolute errors, relative to the mean's, that correspond to an accuracy."""
     left = 1 - believed(len(dataset.target), algorithm, position)
     y = dataset.target.to_numpy(float)
     return {
@@ -79,23 +79,23 @@ def errors(dataset: Dataset, algorithm: str, position: int) -> Mapping[str, floa
 
 @pytest.fixture(autouse=True)
 def _asked_once(asked_once: None) -> None:
-    """Most tests ask about the same few datasets and warehouses."""
+    """Cache answers, since most tests use the same few datasets and warehouses."""
 
 
 @pytest.fixture(scope="session")
 def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of the warehouse of classes; do not write to it."""
+    """Folder of the classification warehouse; do not write to it."""
     return copied("small_world", write_small_world, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def world_of_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of the warehouse of numbers; do not write to it."""
+    """Folder of the regression warehouse; do not write to it."""
     return copied("world_of_numbers", write_world_of_numbers, tmp_path_factory)
 
 
 def copied(name: str, write: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the warehouse `name`, which the first process of the tests writes."""
+    """A copy of the warehouse `name`, written by the first test process."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -107,7 +107,7 @@ def copied(name: str, write: Callable[[Path], Path], tmp_path_factory: pytest.Te
 
 
 def copy_of(world: Path, path: Path) -> Warehouse:
-    """A copy of a world at `path`, to write to; with the models that it has by then."""
+    """A writable copy of a world at `path`, with its current models."""
     return Warehouse.open(shutil.copytree(world, path))
 
 
@@ -145,7 +145,7 @@ def csv(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def price_csv(tmp_path: Path) -> Path:
-    """A dataset that is not in the world of numbers."""
+    """A dataset that is not in the regression warehouse."""
     path = tmp_path / "homes.csv"
     prices(900, seed=99).to_csv(path, index=False)
     return path

@@ -1,4 +1,4 @@
-"""`recommend` at the command line: what it prints, and one line for every bad input."""
+"""`recommend` at the command line: its output, and one line for every bad input."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def run(small_world: Path, run_command: Run, monkeypatch: pytest.MonkeyPatch) ->
     return partial(run_command, main, "--warehouse", small_world)
 
 
-def test_three_configurations_are_printed_with_their_grounds(run: Run, csv: Path) -> None:
+def test_three_configurations_are_printed_with_reasons(run: Run, csv: Path) -> None:
     code, out, err = run("--dataset", csv, "--top", "3")
     assert (code, err) == (0, "")
     assert "mine: 900 rows, 2 features (2 numeric)\n'class' is the target" in out
@@ -54,14 +54,14 @@ def test_why_has_all_hyperparameters_and_the_known_datasets(run: Run, csv: Path)
     assert "Most similar known datasets: world" in out
 
 
-def test_the_columns_are_explained_where_that_is_asked_for(run: Run, csv: Path) -> None:
+def test_columns_are_explained_on_request(run: Run, csv: Path) -> None:
     assert "\nfit " not in run(csv)[1]
     _, out, _ = run(csv, "--legend")
     assert "\n#  " in out
     assert "order to try them in" in out
 
 
-def test_the_warehouse_that_was_learned_from_is_named_with_what_sets_it_apart(
+def test_the_warehouse_is_named_with_its_difference_from_the_starter(
     run: Run, csv: Path, small_world: Path
 ) -> None:
     origins = Warehouse.open(small_world).origins()
@@ -109,11 +109,11 @@ def test_the_average_is_the_last_line_and_is_written_as_one_script(
 
 @pytest.fixture
 def run_on_numbers(world_of_numbers: Path, run_command: Run) -> Run:
-    """Run `recommend` on the world of numbers."""
+    """Run `recommend` on the regression warehouse."""
     return partial(run_command, main, "--warehouse", world_of_numbers)
 
 
-def test_what_is_said_of_a_number_speaks_of_no_classes(run_on_numbers: Run, price_csv: Path) -> None:
+def test_the_output_for_regression_does_not_mention_classes(run_on_numbers: Run, price_csv: Path) -> None:
     code, out, err = run_on_numbers(price_csv, "--explain")
     assert (code, err) == (0, "")
     assert "homes: 900 rows, 2 features" in out
@@ -136,7 +136,9 @@ def test_the_json_of_a_number_follows_its_schema(run_on_numbers: Run, price_csv:
     assert document["dataset"]["target_mean"] == pytest.approx(100, abs=10)
 
 
-def test_the_name_of_an_algorithm_means_its_regressor(run_on_numbers: Run, price_csv: Path) -> None:
+def test_the_name_of_an_algorithm_means_its_regressor_for_numbers(
+    run_on_numbers: Run, price_csv: Path
+) -> None:
     code, out, _ = run_on_numbers(price_csv, "--flow", "decision_tree", "--format", "json")
     assert code == 0
     names = {item["algorithm"] for item in json.loads(out)["configurations"]}
@@ -144,10 +146,10 @@ def test_the_name_of_an_algorithm_means_its_regressor(run_on_numbers: Run, price
 
 
 @pytest.mark.parametrize("measure", ["rmse", "mae", "r2", "rrse", "rae"])
-def test_measures_of_numbers_order_configurations_alike(
+def test_measures_of_regression_order_configurations_alike(
     run_on_numbers: Run, price_csv: Path, measure: str
 ) -> None:
-    """In the world of numbers squared errors go with absolute ones."""
+    """In the regression warehouse, squared and absolute errors are related."""
     code, out, _ = run_on_numbers(price_csv, "--measure", measure, "--top", "1")
     assert code == 0
     assert "\n1  Decision tree" in out
@@ -163,7 +165,7 @@ def test_measures_of_numbers_order_configurations_alike(
         ("rmsle", "takes logarithms of 1 + the target, and 'price' has negative numbers"),
     ],
 )
-def test_a_measure_that_a_number_can_not_have_is_one_line_and_exit_code_2(
+def test_a_measure_undefined_for_the_target_is_one_line_and_exit_code_2(
     run_on_numbers: Run, price_csv: Path, measure: str, complaint: str
 ) -> None:
     code, out, err = run_on_numbers(price_csv, "--measure", measure)
@@ -171,7 +173,7 @@ def test_a_measure_that_a_number_can_not_have_is_one_line_and_exit_code_2(
     assert complaint in err
 
 
-def test_learned_ranges_are_written_as_their_schema_says(run: Run, csv: Path, tmp_path: Path) -> None:
+def test_learned_ranges_follow_their_schema(run: Run, csv: Path, tmp_path: Path) -> None:
     code, out, err = run(csv, "--ranges", tmp_path / "ranges.json")
     assert (code, err) == (0, "")
     assert "ranges.json: ranges of good hyperparameter values.\n" in out
@@ -185,7 +187,7 @@ def test_learned_ranges_are_written_as_their_schema_says(run: Run, csv: Path, tm
             assert get_flow(name).fit(dict(drawn)) == dict(drawn)
 
 
-def test_the_json_counts_roles_and_names_what_is_ignored(run: Run, tmp_path: Path) -> None:
+def test_the_json_counts_roles_and_names_ignored_columns(run: Run, tmp_path: Path) -> None:
     rows = 100
     columns = {"row": range(1, rows + 1), "x": [n * 7 % 13 for n in range(rows)], "class": ["a", "b"] * 50}
     pd.DataFrame(columns).to_csv(tmp_path / "my.csv", index=False)
@@ -195,8 +197,8 @@ def test_the_json_counts_roles_and_names_what_is_ignored(run: Run, tmp_path: Pat
     assert dataset["majority_share"] == 0.5
 
 
-def test_where_one_class_has_nearly_all_rows_the_user_hears_of_it(run: Run, tmp_path: Path) -> None:
-    """These runs have no other measure than accuracy."""
+def test_the_user_is_told_if_one_class_has_nearly_all_rows(run: Run, tmp_path: Path) -> None:
+    """These runs have only accuracy."""
     path = tmp_path / "rare.csv"
     columns = {"x": [n * 7 % 13 for n in range(100)], "class": ["no"] * 95 + ["yes"] * 5}
     pd.DataFrame(columns).to_csv(path, index=False)
@@ -206,7 +208,7 @@ def test_where_one_class_has_nearly_all_rows_the_user_hears_of_it(run: Run, tmp_
     assert "Measure:" not in run(path, "--measure", "acc")[1]
 
 
-def test_the_task_of_numbers_is_said_with_the_option_for_the_other(run: Run, tmp_path: Path) -> None:
+def test_the_task_type_of_numbers_is_stated_with_the_option_for_the_other(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "films.csv"
     numbers(600, seed=1).assign(stars=lambda rows: np.arange(len(rows)) % 5).to_csv(path, index=False)
     line = run(path, "--target", "stars")[1].splitlines()[1]
@@ -369,7 +371,7 @@ def test_awkward_input_works(run: Run, tmp_path: Path, case: str) -> None:
     assert "\n1  the best expected accuracy" in out
 
 
-def test_reader_that_goes_away_is_no_error_and_files_are_written(
+def test_a_closed_pipe_is_no_error_and_files_are_written(
     small_world: Path, csv: Path, tmp_path: Path
 ) -> None:
     code = tmp_path / "first.py"
@@ -380,8 +382,8 @@ def test_reader_that_goes_away_is_no_error_and_files_are_written(
     assert code.is_file()
 
 
-def test_all_that_is_recommended_fits_into_the_budget(run: Run, csv: Path) -> None:
-    """The bundled starter knows how long fits took."""
+def test_all_recommendations_fit_into_the_budget(run: Run, csv: Path) -> None:
+    """The bundled starter has times of fits."""
     options = ("--warehouse", STARTER, "--format", "json")
     free = json.loads(run(csv, *options)[1])["configurations"]
     budget = sum(item["fit_seconds"] for item in free) / 3
@@ -394,7 +396,7 @@ def trees_lose(one: Configuration) -> float:
     return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
-def test_a_verification_is_printed_and_kept_where_that_is_asked_for(
+def test_a_verification_is_printed_and_recorded_on_request(
     run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
@@ -411,7 +413,7 @@ def test_a_verification_is_printed_and_kept_where_that_is_asked_for(
     assert "runs on this dataset (--leave-out ignores them)" in run("--dataset", csv, "--warehouse", own)[1]
 
 
-def test_an_interrupted_verification_is_printed_with_the_exit_code_that_says_so(
+def test_an_interrupted_verification_is_printed_with_exit_code_130(
     run: Run, csv: Path, small_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[Configuration] = []
@@ -430,9 +432,9 @@ def test_an_interrupted_verification_is_printed_with_the_exit_code_that_says_so(
     assert "then interrupted" in out
 
 
-def test_a_verification_answers_in_time(run: Run, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any trial where the time suffices for none, which is said."""
-    monkeypatch.setattr(deadline, "LEAST_LIMIT", 600.0)  # what the end cuts off has not failed
+def test_a_verification_ends_in_time(run: Run, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If there is no time for any trial, it says so."""
+    monkeypatch.setattr(deadline, "LEAST_LIMIT", 600.0)  # cut off by the end, not failed
     code, out, _ = run("--dataset", csv, "--verify", "1s", "--format", "json", "--quiet")
     assert code == 0
     assert json.loads(out)["verification"]["seconds"] < 300, "on a busy machine, too"
@@ -441,7 +443,7 @@ def test_a_verification_answers_in_time(run: Run, csv: Path, monkeypatch: pytest
     assert "\ntried " not in out
 
 
-def test_where_all_trials_fail_the_cause_is_said_and_nothing_is_learned(
+def test_if_all_trials_fail_the_cause_is_printed_and_nothing_is_learned(
     run: Run, csv: Path, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, lambda _: "ValueError: no")

@@ -1,4 +1,4 @@
-"""What other tools' hyperparameters can be: values come in their types, and what does not fit is refused."""
+"""Domains of other tools' hyperparameters: values are converted to their types, or refused."""
 
 import math
 from typing import Any
@@ -41,7 +41,7 @@ def test_a_value_gets_the_type_of_its_domain(domain: Domain, value: Any, expecte
         (Domain(choices=(1, True)), 1, "expected choices that differ, not 1, True, which are equal to it"),
     ],
 )
-def test_what_a_domain_does_not_have_is_refused_with_what_it_has(
+def test_values_outside_a_domain_are_refused_with_the_domain(
     domain: Domain, value: Any, complaint: str
 ) -> None:
     with pytest.raises(BadInput, match=complaint):
@@ -65,7 +65,7 @@ def test_distributions_of_optuna_have_their_ends_and_steps() -> None:
     assert optuna_domain(of.CategoricalDistribution((None, "a"))) == Domain(choices=(None, "a"))
 
 
-def test_what_configspace_samples_is_in_the_domain_and_stays_what_it_is() -> None:
+def test_samples_of_configspace_are_in_the_domain_and_unchanged() -> None:
     from ConfigSpace import Categorical, ConfigurationSpace, Constant, Float, Integer, OrdinalHyperparameter
 
     space = ConfigurationSpace(seed=0)

@@ -1,4 +1,4 @@
-"""The scikit-learn classifier and regressor: what they take, what they fit, what they leave behind."""
+"""The scikit-learn classifier and regressor: inputs, predictions, fits and side effects."""
 
 import ast
 import multiprocessing
@@ -59,22 +59,22 @@ def of_prices(rows: int, seed: int = 50) -> Rows:
 
 @dataclass(frozen=True)
 class Kind:
-    """An estimator with what it is tried on."""
+    """An estimator with its test data."""
 
     estimator: type[Estimator]
     world: str
     """Name of the fixture of its warehouse."""
     rows: Callable[[int], Rows]
     outcomes: str
-    """Method with what the members' predictions are averaged to."""
+    """Prediction method, and the combination of the members' predictions."""
     linear: str
     """Flow that wins on few rows."""
     tree: str
-    """Flow that wins on many."""
+    """Flow that wins on many rows."""
     of_months: Callable[[np.ndarray], np.ndarray]
-    """Target that months tell."""
+    """Target determined by the month."""
     scoring: tuple[str, str]
-    """A measure in the words of scikit-learn, and ours."""
+    """A measure in scikit-learn's and Headstart's words."""
 
 
 KINDS = {
@@ -108,33 +108,33 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture
 def estimator(kind: Kind, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Estimator:
-    """Either one, which fits the first recommendation in this process, as `classifier` does."""
+    """Either estimator, fitting the first recommendation in this process, as `classifier` does."""
     monkeypatch.setattr(recommend.estimators, "current_process", lambda: SimpleNamespace(daemon=True))
     return kind.estimator(warehouse=str(request.getfixturevalue(kind.world)), random_state=0)
 
 
 def outcomes(kind: Kind, estimator: Estimator, rows: Any) -> np.ndarray:
-    """Averaged probabilities of classes, or numbers."""
+    """Averaged class probabilities, or numbers."""
     found: np.ndarray = getattr(estimator, kind.outcomes)(rows)
     return found
 
 
 @pytest.fixture
 def classifier(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
-    """One that fits the first recommendation in this process, as in a daemon, which may have no children."""
+    """A classifier that fits the first recommendation in this process, as in a daemon without children."""
     monkeypatch.setattr(recommend.estimators, "current_process", lambda: SimpleNamespace(daemon=True))
     return HeadstartClassifier(warehouse=str(small_world), random_state=0)
 
 
 @pytest.fixture
 def searching(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartClassifier:
-    """One that searches, and ends after five trials."""
+    """An estimator that searches, and ends after five trials."""
     monkeypatch.setattr(recommend.estimators, "Budget", partial(Budget, 5))
     return HeadstartClassifier(LONG, warehouse=str(small_world), random_state=0)
 
 
 def trees_lose(one: Configuration) -> float:
-    """Trees win on all large datasets that are known."""
+    """A dataset where trees lose, unlike on all known large datasets."""
     return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
@@ -166,7 +166,7 @@ def test_scikit_learn_accepts_it(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What is recommended and explained is said, so that a fit takes milliseconds."""
+    """Recommendation and explanation are stubs, so that a fit takes milliseconds."""
     kind = KINDS[name]
     linear = Configuration(kind.linear, get_flow(kind.linear).default())
     monkeypatch.setattr(kind.estimator, "explain", lambda _: "as said")
@@ -198,11 +198,11 @@ def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
     assert (scores > 0.5).all()
 
 
-# ---- what it takes -------------------------------------------------------------------------------
+# ---- inputs -------------------------------------------------------------------------------
 
 
 def mixed(kind: Kind = KINDS["classifier"], rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
-    """A column of every kind, all with gaps; the target is told by the month of `day`."""
+    """A column of every kind, all with gaps; the month of `day` determines the target."""
     rng = np.random.default_rng(0)
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 360, rows), unit="D")
     words = ["late and never paid for anything", "came early and paid at once in full"]
@@ -241,8 +241,8 @@ def test_frames_with_columns_of_every_kind_are_taken(kind: Kind, estimator: Esti
     assert estimator.score(rows, target) > 0.9
 
 
-def test_a_row_alone_is_predicted_as_among_others(classifier: HeadstartClassifier) -> None:
-    """Neither `01/02/2024` nor `2` says alone whether it is a day in February, or a category."""
+def test_a_single_row_is_predicted_as_among_others(classifier: HeadstartClassifier) -> None:
+    """Neither `01/02/2024` nor `2` alone shows whether it is a day in February, or a category."""
     rows, classes = mixed()
     together = classifier.fit(rows, classes).predict_proba(rows)
     alone = [classifier.predict_proba(rows.iloc[[place]])[0] for place in range(10)]
@@ -250,7 +250,7 @@ def test_a_row_alone_is_predicted_as_among_others(classifier: HeadstartClassifie
 
 
 @pytest.mark.filterwarnings("ignore:column '(amount|day)'")
-def test_what_was_never_seen_is_no_reason_to_fail(classifier: HeadstartClassifier) -> None:
+def test_unseen_values_do_not_fail(classifier: HeadstartClassifier) -> None:
     rows, classes = mixed()
     strange = pd.DataFrame(
         {
@@ -269,7 +269,7 @@ def test_what_was_never_seen_is_no_reason_to_fail(classifier: HeadstartClassifie
 
 
 @pytest.mark.parametrize("labels", [[1, 2], [True, False], ["NA", "?"], [0.5, -1.0], ["1", "1.0"]])
-def test_labels_of_any_kind_come_back_as_they_were(
+def test_labels_of_any_kind_are_predicted_unchanged(
     classifier: HeadstartClassifier, labels: list[object]
 ) -> None:
     rows, classes = of_numbers(60)
@@ -308,7 +308,7 @@ def test_labels_of_any_kind_come_back_as_they_were(
         ({"budget": 5, "time_budget": 6}, "budget is the earlier name of time_budget; set time_budget alone"),
     ],
 )
-def test_what_can_not_be_is_refused(
+def test_invalid_settings_and_inputs_are_refused(
     kind: Kind, estimator: Estimator, parameters: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(BadInput, match=complaint):
@@ -329,7 +329,7 @@ def test_names_of_scikit_learn_and_earlier_names_mean_the_same(kind: Kind, estim
     np.testing.assert_array_equal(outcomes(kind, earlier, rows), outcomes(kind, new, rows))
 
 
-def test_rows_without_a_column_to_learn_from_are_refused(classifier: HeadstartClassifier) -> None:
+def test_rows_without_a_usable_column_are_refused(classifier: HeadstartClassifier) -> None:
     with pytest.raises(BadInput, match="no column to learn from"):
         classifier.fit(np.ones((30, 2)), np.arange(30) % 2)
 
@@ -346,9 +346,7 @@ def arrow(rows: pd.DataFrame, target: pd.Series) -> tuple[Any, Any]:
     return pa.Table.from_pandas(rows), pa.chunked_array([target.tolist()])
 
 
-def test_rows_and_target_belong_together_by_position(
-    kind: Kind, estimator: Estimator, tmp_path: Path
-) -> None:
+def test_rows_and_target_are_matched_by_position(kind: Kind, estimator: Estimator, tmp_path: Path) -> None:
     rows, target = kind.rows(120)
     expected = outcomes(kind, clone(estimator).fit(rows, target), rows)
     for form in (shuffled_index, name_of_a_column, arrow):
@@ -359,7 +357,7 @@ def test_rows_and_target_belong_together_by_position(
 
 
 def test_heavy_rows_decide_and_light_ones_do_not(kind: Kind, estimator: Estimator) -> None:
-    """Two halves contradict each other; the one with the weight is believed."""
+    """Two halves contradict each other; the heavier one wins."""
     rows, target = kind.rows(200)
     other = target.map({"a": "b", "b": "a"}) if target.dtype == "str" else -target
     both, y = pd.concat([rows, rows]), pd.concat([target, other])
@@ -376,7 +374,7 @@ def test_heavy_rows_decide_and_light_ones_do_not(kind: Kind, estimator: Estimato
         estimator.fit(rows, target, sample_weight=-np.ones(200))
 
 
-def test_algorithms_that_can_not_weight_rows_are_left_out(
+def test_algorithms_without_row_weights_are_left_out(
     kind: Kind, estimator: Estimator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, target = kind.rows(900)
@@ -400,7 +398,7 @@ def test_algorithms_that_can_not_weight_rows_are_left_out(
         (np.arange(60.0), "accuracy", "can't be used to select a model; use one of root_mean_squared_error"),
     ],
 )
-def test_numbers_that_can_not_be_learned_are_refused(
+def test_unusable_numeric_targets_are_refused(
     world_of_numbers: Path, y: np.ndarray, measure: str | None, complaint: str
 ) -> None:
     regressor = HeadstartRegressor(warehouse=world_of_numbers, scoring=measure)
@@ -408,7 +406,7 @@ def test_numbers_that_can_not_be_learned_are_refused(
         regressor.fit(of_prices(60)[0], y)
 
 
-# ---- what it predicts ----------------------------------------------------------------------------
+# ---- predictions ----------------------------------------------------------------------------
 
 
 def whole(frame: pd.DataFrame) -> pd.DataFrame:
@@ -432,7 +430,7 @@ FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
 def test_columns_of_any_type_are_read_alike_in_fit_and_predict(
     classifier: HeadstartClassifier, form: str
 ) -> None:
-    """Also where `predict` gets another type, as one row does whose column is whole by chance."""
+    """Even if `predict` gets another type, such as a single row whose number happens to be whole."""
     rows, target = of_numbers(120)
     frame = whole(rows)
     typed = FORMS[form](frame)
@@ -465,7 +463,7 @@ def test_frames_of_polars_are_taken(kind: Kind, estimator: Estimator) -> None:
     np.testing.assert_allclose(outcomes(kind, estimator, rows), expected)
 
 
-def test_a_column_that_comes_in_another_form_is_warned_of(classifier: HeadstartClassifier) -> None:
+def test_a_column_in_another_form_gives_a_warning(classifier: HeadstartClassifier) -> None:
     rows, classes = mixed()
     expected = classifier.fit(rows, classes).predict_proba(rows)
     other = rows.assign(paid=rows["paid"].astype(int))
@@ -478,7 +476,7 @@ def test_a_column_that_comes_in_another_form_is_warned_of(classifier: HeadstartC
     assert len(warned) == 1
 
 
-# ---- what it fits --------------------------------------------------------------------------------
+# ---- fits --------------------------------------------------------------------------------
 
 
 def test_in_a_daemon_the_first_recommendation_is_fitted(kind: Kind, estimator: Estimator) -> None:
@@ -490,7 +488,7 @@ def test_in_a_daemon_the_first_recommendation_is_fitted(kind: Kind, estimator: E
     assert estimator.weights_ == {estimator.best_configuration_: 1.0}
 
 
-def test_whatever_the_budget_is_it_predicts_in_time(searching: HeadstartClassifier) -> None:
+def test_it_predicts_in_time_whatever_the_budget(searching: HeadstartClassifier) -> None:
     rows, classes = of_numbers(300)
     began = monotonic()
     searching.set_params(time_budget=0.01).fit(rows, classes)
@@ -502,7 +500,7 @@ def test_whatever_the_budget_is_it_predicts_in_time(searching: HeadstartClassifi
     assert searching.recommendation_.trials == 0
 
 
-def test_what_is_found_decides_against_what_was_expected(
+def test_trials_overrule_the_recommendation(
     searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
@@ -514,7 +512,7 @@ def test_what_is_found_decides_against_what_was_expected(
 def test_equal_seeds_give_equal_classifiers(
     searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the time does not end the search."""
+    """That is, if the time does not end the search."""
     say(monkeypatch, trees_lose)
     rows, classes = of_numbers(300)
     first, again = (clone(searching).fit(rows, classes) for _ in range(2))
@@ -526,7 +524,7 @@ def test_a_search_ends_in_time_and_leaves_nothing_running(
     searching: HeadstartClassifier, tmp_path: Path
 ) -> None:
     rows, classes = of_numbers(120)
-    before = multiprocessing.active_children()  # of joblib
+    before = multiprocessing.active_children()  # from joblib
     searching.set_params(time_budget=4, n_jobs=2).fit(rows, classes)
     assert searching.search_ is not None
     assert searching.search_.seconds < 300, "on a busy machine, too"
@@ -544,10 +542,10 @@ def test_few_rows_can_be_searched(searching: HeadstartClassifier) -> None:
     assert set(predicted) <= {*"abc"}
 
 
-def test_where_no_warehouse_is_named_it_learns_from_the_bundled_one(
+def test_by_default_it_learns_from_the_bundled_warehouse(
     classifier: HeadstartClassifier, small_world: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Whatever the user has recorded, the same rows give the same start."""
+    """The same rows have the same start, whatever the user has recorded."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     copy_of(small_world, tmp_path / "headstart" / "warehouse")
     assert Warehouse.open(None).path.is_relative_to(tmp_path)
@@ -555,7 +553,7 @@ def test_where_no_warehouse_is_named_it_learns_from_the_bundled_one(
     assert classifier.recommendation_.warehouse.origins.whose == "starter"
 
 
-def test_a_configuration_that_fails_is_no_end(
+def test_a_failing_configuration_does_not_end_the_fit(
     classifier: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, classes = of_numbers(900)
@@ -573,10 +571,10 @@ def test_a_configuration_that_fails_is_no_end(
     assert classifier.fit(rows, classes).best_configuration_ == second
 
 
-# ---- what is left behind -------------------------------------------------------------------------
+# ---- side effects -------------------------------------------------------------------------
 
 
-def test_runs_are_written_to_the_warehouse_only_where_that_is_asked_for(
+def test_runs_are_written_to_the_warehouse_only_on_request(
     searching: HeadstartClassifier, small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
@@ -602,7 +600,7 @@ def test_a_pickle_predicts_and_holds_no_rows(kind: Kind, estimator: Estimator) -
             use()
 
 
-def test_a_notebook_shows_its_winner_and_the_value_to_expect(
+def test_a_notebook_shows_its_winner_and_expected_value(
     searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert repr(searching) == str(searching) == repr(clone(searching)), "as scikit-learn has it"
@@ -633,7 +631,7 @@ def test_verbose_shows_progress(
 def assert_code_predicts_the_same(
     estimator: Estimator, rows: pd.DataFrame, target: Any, folder: Path
 ) -> None:
-    """The estimator's code, run without our packages on a CSV file of the rows."""
+    """Run the estimator's code without Headstart's packages on a CSV file of the rows."""
     (folder / "code.py").write_text(estimator.code(), encoding="utf-8")
     name = str(estimator.recommendation_.dataset.target.name)
     rows.assign(**{name: target}).to_csv(folder / "rows.csv", index=False)
@@ -648,7 +646,7 @@ def assert_code_predicts_the_same(
     np.testing.assert_allclose(predicted.iloc[:, 1:], estimator.predict_proba(rows), rtol=1e-9)
 
 
-def test_what_was_fitted_is_a_script_without_our_packages(
+def test_the_fit_is_a_script_without_headstarts_packages(
     kind: Kind, estimator: Estimator, tmp_path: Path
 ) -> None:
     rows, target = mixed(kind)
@@ -662,7 +660,7 @@ def test_what_was_fitted_is_a_script_without_our_packages(
     assert_code_predicts_the_same(estimator, rows, target, tmp_path)
 
 
-def test_it_explains_what_recommend_says(kind: Kind, estimator: Estimator) -> None:
+def test_it_has_the_explanation_of_recommend(kind: Kind, estimator: Estimator) -> None:
     text = estimator.fit(*kind.rows(900)).explain()
     is_regressor = kind.estimator is HeadstartRegressor
     assert text.startswith("frame: 900 rows, 2 features (2 numeric)\n")
@@ -677,8 +675,8 @@ def test_it_explains_what_recommend_says(kind: Kind, estimator: Estimator) -> No
 def test_an_interrupt_ends_the_fit_and_its_processes(
     searching: HeadstartClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C comes when the first trial has begun; again if a callback has swallowed it, as a
-    callback of the garbage collector does, of which Hypothesis has one."""
+    """Ctrl-C comes when the first trial has begun; and again if a callback has swallowed it, such as a
+    callback of the garbage collector, of which Hypothesis has one."""
     before = multiprocessing.active_children()
     begun, ended = threading.Event(), threading.Event()
 

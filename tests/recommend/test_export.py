@@ -1,4 +1,4 @@
-"""Seeds for other tuners: what they get is what they run, and what does not fit is refused."""
+"""Seeds for other tuners: they run what they get, and unfit seeds are refused."""
 
 import json
 import logging
@@ -94,7 +94,7 @@ def test_seeds_are_settings() -> None:
     assert configurations_of([seed("svm", {"C": 2})])[0].values == get_flow("svm").default() | {"C": 2}
 
 
-def test_the_space_of_seeds_is_joint_where_they_are_of_several_flows() -> None:
+def test_the_space_of_seeds_of_several_flows_is_joint() -> None:
     assert space_of(OF_SVM).names == list(get_flow("svm").space())
     assert list(space_of(OF_TWO).flows) == ["svm", FOREST]
     assert "algorithm" in space_of(OF_TWO).names
@@ -103,7 +103,7 @@ def test_the_space_of_seeds_is_joint_where_they_are_of_several_flows() -> None:
 
 
 @pytest.mark.parametrize(("seeds", "reason"), NOT_SEEDS)
-def test_what_is_no_seed_is_refused_in_one_line(seeds: Any, reason: str) -> None:
+def test_invalid_seeds_are_refused_in_one_line(seeds: Any, reason: str) -> None:
     with pytest.raises(BadInput, match=reason) as caught:
         configurations_of(seeds)
     assert "\n" not in str(caught.value)
@@ -122,7 +122,7 @@ def test_optuna_distributions_are_the_flows_ranges(optuna: Any) -> None:
     assert len(joint) == 1 + len(SVM_VALUES) + len(FOREST_VALUES)
 
 
-def test_optuna_tries_the_seeds_first_and_keeps_where_they_come_from(optuna: Any) -> None:
+def test_optuna_tries_the_seeds_first_and_stores_their_origin(optuna: Any) -> None:
     space = space_of(OF_TWO)
     study = optuna.create_study()
     enqueue_seeds(study, OF_TWO, optuna_distributions(space))
@@ -147,8 +147,8 @@ def test_seeds_that_a_study_has_are_not_enqueued_again(optuna: Any) -> None:
     assert len(study.trials) == 2
 
 
-def test_whole_numbers_take_the_type_that_the_space_has(optuna: Any) -> None:
-    """JSON of other programs may say 3.0 for 3, and 1 for 1.0."""
+def test_whole_numbers_are_converted_to_the_type_of_the_space(optuna: Any) -> None:
+    """JSON of other programs may have 3.0 for 3, and 1 for 1.0."""
     tree = get_flow("decision_tree")
     study = optuna.create_study()
     distributions = optuna_distributions(Space([tree]))
@@ -158,7 +158,7 @@ def test_whole_numbers_take_the_type_that_the_space_has(optuna: Any) -> None:
 
 
 def narrowed(name: str, kind: str, *arguments: Any, **settings: Any) -> Callable[[Any], dict[str, Any]]:
-    """The distributions of svm with another one under this name."""
+    """The distributions of svm with this one replaced."""
     return lambda optuna: (
         optuna_distributions(space_of(OF_SVM))
         | {name: getattr(optuna.distributions, kind)(*arguments, **settings)}
@@ -198,13 +198,13 @@ def test_seeds_that_do_not_fit_are_refused_and_none_is_enqueued(
         ("scaling", "x"),
     ],
 )
-def test_a_seed_out_of_its_flows_space_is_refused(name: str, value: Any) -> None:
+def test_a_seed_outside_its_flows_space_is_refused(name: str, value: Any) -> None:
     with pytest.raises(BadInput, match=rf"^seed 2: {name} can't be .*: expected "):
         configurations_of([*OF_SVM[:1], seed("svm", SVM_VALUES | {name: value})])
 
 
 def of_words(features: int, word: str = "sqrt") -> dict[str, Any]:
-    """A seeds file for a dataset with so many features, whose forest has a word for a number."""
+    """A seeds file for a dataset with this many features, whose forest has a word for a number."""
     return {
         "dataset": {"features": features},
         "configurations": [seed(FOREST, FOREST_VALUES | {"max_features": word})],
@@ -220,8 +220,8 @@ def of_words(features: int, word: str = "sqrt") -> dict[str, Any]:
         (1, "log2", ranges(FOREST)["max_features"][1]),
     ],
 )
-def test_every_tool_gets_a_number_for_a_word(optuna: Any, features: int, word: str, share: float) -> None:  # noqa: ARG001
-    """What it can run; beyond the range, the end of the range."""
+def test_words_are_exported_as_numbers(optuna: Any, features: int, word: str, share: float) -> None:  # noqa: ARG001
+    """Each tool gets a number that it can run, at most the end of the range."""
     of_numbers = of_words(features) | {
         "configurations": [seed(FOREST, FOREST_VALUES | {"max_features": share})]
     }
@@ -252,7 +252,7 @@ def test_smac_tries_the_seeds_first(tmp_path: Path) -> None:
     assert asked == JOINT
 
 
-def test_smac_configurations_fit_a_space_of_the_users_own() -> None:
+def test_smac_configurations_fit_a_users_space() -> None:
     from ConfigSpace import Categorical, ConfigurationSpace, Constant, EqualsCondition, Float, Integer
 
     space = ConfigurationSpace()
@@ -277,7 +277,7 @@ def test_smac_configurations_fit_a_space_of_the_users_own() -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_points_take_the_names_of_the_space_that_is_searched() -> None:
+def test_points_have_the_names_of_the_searched_space() -> None:
     space = Space([get_flow("svm"), get_flow(FOREST)])
     assert points_to_evaluate(OF_SVM[:1], space) == POINTS[:1]
     assert points_to_evaluate(OF_SVM[:1]) == [SVM_VALUES]
@@ -289,7 +289,7 @@ def test_points_take_the_names_of_the_space_that_is_searched() -> None:
 @pytest.mark.parametrize("joint", [False, True])
 def test_documents_are_json_and_say_what_to_run(optuna: Any, tool: str, joint: bool) -> None:
     seeds, values = (OF_TWO, JOINT) if joint else (OF_SVM[:1], [SVM_VALUES])
-    if tool == "flaml":  # which has no such machine
+    if tool == "flaml":  # which has no SVM
         seeds = OF_TWO
     document = export_document({"configurations": seeds}, tool)
     assert json.loads(json.dumps(document, allow_nan=False)) == document
@@ -321,7 +321,7 @@ def test_documents_are_json_and_say_what_to_run(optuna: Any, tool: str, joint: b
         assert document == space_of(seeds).config_space.to_serialized_dict()
 
 
-def test_flaml_gets_points_of_its_estimators_and_is_told_what_they_lack() -> None:
+def test_flaml_gets_points_of_its_estimators_and_losses_are_reported() -> None:
     assert export_document({"dataset": {"rows": 1000, "features": 4}, "configurations": OF_TWO}, "flaml") == {
         "starting_points": {
             "rf": [{"n_estimators": 100, "max_features": 0.5, "max_leaves": 300, "criterion": "entropy"}]
@@ -336,7 +336,7 @@ def test_flaml_gets_points_of_its_estimators_and_is_told_what_they_lack() -> Non
         export_document(OF_SVM, "flaml")
 
 
-def test_the_space_for_ray_is_one_of_flaml_too() -> None:
+def test_the_space_for_ray_also_works_in_flaml() -> None:
     """FLAML's `tune` is a fork of Ray's: functions and their arguments are the same."""
     tune = pytest.importorskip("flaml.tune")
     document = export_document(OF_TWO, "ray")
@@ -361,7 +361,7 @@ def test_without_optuna_one_line_names_the_package(monkeypatch: pytest.MonkeyPat
     assert export_document(OF_SVM, "ray")["points_to_evaluate"]
 
 
-def test_exporting_imports_no_tuner_until_it_is_asked_for() -> None:
+def test_exporting_imports_a_tuner_only_when_needed() -> None:
     command = (
         "import sys, recommend.export; print({'optuna', 'smac', 'flaml', 'ConfigSpace'} & set(sys.modules))"
     )
@@ -375,7 +375,7 @@ REDUCED = [
 ]
 
 
-def test_seeds_that_decide_on_preprocessing_bring_the_space_of_it() -> None:
+def test_seeds_with_preprocessing_have_its_space() -> None:
     first, second = points_to_evaluate(REDUCED)
     assert first["preprocessor"] == "pca"
     assert first["pca_variance"] == 0.9
@@ -403,6 +403,6 @@ def test_optuna_prunes_a_forbidden_combination(optuna: Any) -> None:
 def test_every_tool_takes_the_seeds_of_a_regressor(optuna: Any, name: str) -> None:  # noqa: ARG001
     flow = get_flow(name)
     seeds = [seed(name, flow.default()), seed(name, flow.default() | {"target_transformation": "log1p"}, 2)]
-    for tool in set(EXPORTS) - {"flaml"}:  # which has not all of them: `test_flaml_points`
+    for tool in set(EXPORTS) - {"flaml"}:  # which lacks some: `test_flaml_points`
         json.dumps(export_document(seeds, tool), allow_nan=False)
     assert configurations_of(seeds)[1].values["target_transformation"] == "log1p"

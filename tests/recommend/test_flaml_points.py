@@ -1,4 +1,4 @@
-"""Starting points for FLAML's AutoML: its names, its ranges, and what they can't say."""
+"""Starting points for FLAML's AutoML: its names, its ranges, and what they can't express."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def default(flow: str, **values: Any) -> Configuration:
     return Configuration(flow, get_flow(flow).current(values))
 
 
-def test_lightgbm_keeps_its_names_and_says_what_it_loses() -> None:
+def test_lightgbm_keeps_its_names_and_losses_are_reported() -> None:
     point = flaml_point(default("lightgbm", num_leaves=40, subsample=0.7), rows=1000, n_features=5)
     assert point is not None
     assert point.estimator == "lgbm"
@@ -34,7 +34,7 @@ def test_lightgbm_keeps_its_names_and_says_what_it_loses() -> None:
     assert point.moved == ()
 
 
-def test_a_regressor_starts_the_same_estimator_and_says_what_that_can_not_do() -> None:
+def test_a_regressor_starts_the_same_estimator_and_losses_are_reported() -> None:
     of_numbers = flaml_point(default("lightgbm_regressor", num_leaves=40), rows=1000, n_features=5)
     of_classes = flaml_point(default("lightgbm", num_leaves=40), rows=1000, n_features=5)
     assert of_numbers == of_classes
@@ -45,7 +45,7 @@ def test_a_regressor_starts_the_same_estimator_and_says_what_that_can_not_do() -
 
 
 @pytest.mark.parametrize("flow", ["ridge", "additive", "kernel_ridge", "gaussian_process", "svm_regressor"])
-def test_regressors_that_flaml_does_not_have_are_no_points(flow: str) -> None:
+def test_regressors_that_flaml_lacks_give_no_points(flow: str) -> None:
     assert flaml_point(default(flow), rows=1000, n_features=5) is None
 
 
@@ -53,7 +53,7 @@ def test_regressors_that_flaml_does_not_have_are_no_points(flow: str) -> None:
     ("leaves", "depth", "estimator", "limit"),
     [(30, 5, "xgboost", "max_leaves"), (32, 5, "xgb_limitdepth", "max_depth")],
 )
-def test_xgboost_goes_where_its_narrower_limit_is_searched(
+def test_xgboost_uses_the_estimator_with_the_narrower_limit(
     leaves: int, depth: int, estimator: str, limit: str
 ) -> None:
     point = flaml_point(default("xgboost", max_leaves=leaves, max_depth=depth), rows=10_000, n_features=5)
@@ -68,7 +68,7 @@ def test_logistic_regression_is_ridge_or_lasso(ratio: float, estimator: str | No
     assert (None if point is None else point.estimator) == estimator
 
 
-def test_what_is_out_of_a_range_is_brought_to_its_end_and_told() -> None:
+def test_values_out_of_range_are_clipped_and_reported() -> None:
     point = flaml_point(default("lightgbm", n_estimators=2000), rows=100, n_features=5)
     assert point is not None
     assert point.values["n_estimators"] == 100 * FIT_SHARE - 1
@@ -99,7 +99,7 @@ FLOWS = (
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize(("rows", "features"), [(3, 1), (40, 2), (1000, 300), (100_000, 20)])
 def test_flaml_starts_from_every_point(flow: str, rows: int, features: int) -> None:
-    """FLAML itself finds nothing that it would have to leave out of a point, or to add to it."""
+    """FLAML itself neither removes anything from a point nor adds to it."""
     state = pytest.importorskip("flaml.automl.state")
     name = {CLASSIFICATION: "binary", REGRESSION: "regression"}[get_flow(flow).task_type]
     task = pytest.importorskip("flaml.automl.task.factory").task_factory(name)

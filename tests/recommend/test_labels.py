@@ -1,4 +1,4 @@
-"""Labels that users of scikit-learn have, brought to one array of a type that scikit-learn sorts."""
+"""Labels of scikit-learn's users are converted to one array that scikit-learn can sort."""
 
 from datetime import date
 
@@ -41,7 +41,7 @@ def test_whole_numbers_never_pass_through_floats(y: object) -> None:
     ],
     ids=["text", "category", "boolean", "objects", "index"],
 )
-def test_labels_go_by_position_and_keep_their_type(y: object, labels: list[object]) -> None:
+def test_labels_are_matched_by_position_and_keep_their_type(y: object, labels: list[object]) -> None:
     assert labels_of(y).tolist() == labels
 
 
@@ -74,7 +74,7 @@ def test_a_missing_label_is_refused(y: object) -> None:
         ([date(2024, 1, 1), date(2024, 1, 2)], "date"),
     ],
 )
-def test_labels_of_several_types_are_refused_in_words(y: object, types: str) -> None:
+def test_labels_of_mixed_types_are_refused(y: object, types: str) -> None:
     with pytest.raises(ValueError, match=f"y holds {types}; expected numbers, truth values or text"):
         labels_of(y)
 
@@ -129,6 +129,6 @@ def test_a_column_of_numbers_is_taken_with_a_warning() -> None:
         ([[1.0, 2.0], [3.0, 4.0]], "y should be a 1d array"),
     ],
 )
-def test_what_is_no_target_of_numbers_is_refused(y: object, complaint: str) -> None:
+def test_invalid_numeric_targets_are_refused(y: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         numbers_of(y)

@@ -1,4 +1,4 @@
-"""Where the package of a flow is missing: what is recommended, searched and said."""
+"""Missing packages of flows: recommendations, searches and messages."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from warehouse.support.errors import BadInput
 
 EXAMPLE = str(Path(recommend.__file__).parent / "examples" / "subscribers.csv")
 MISSING = "decision_tree"
-"""What the small world recommends for `csv`."""
+"""The small world's recommendation for `csv`."""
 REASON = "Decision tree needs the package no_such_package: pip install 'no_such_package'"
 
 
@@ -45,7 +45,7 @@ def run(small_world: Path, run_command: Run) -> Run:
     return lambda command, *arguments: run_command(command, "--warehouse", small_world, *arguments)
 
 
-def test_its_flow_is_learned_from_and_not_recommended(small_world: Path) -> None:
+def test_a_flow_without_its_package_is_learned_from_but_not_recommended(small_world: Path) -> None:
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=16)
     assert {item.flow.name for item in result.configurations} == {"logistic_regression"}
     assert result.candidates == 8
@@ -53,7 +53,7 @@ def test_its_flow_is_learned_from_and_not_recommended(small_world: Path) -> None
 
 
 def unwrapped(text: str) -> str:
-    """Sentences that a terminal's width breaks, in one line."""
+    """Join sentences that are wrapped at a terminal's width."""
     return " ".join(text.split())
 
 
@@ -73,12 +73,12 @@ def test_the_json_says_so(run: Run, csv: Path) -> None:
     jsonschema.validate(document, SCHEMA)
 
 
-# What a package would bring, on the bundled starter, which knows enough datasets to expect values
+# The gain by a package, on the bundled starter, which has enough datasets to predict values
 
 
 @pytest.fixture
 def missing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Have the package of a flow missing."""
+    """Simulate that the package of a flow is missing."""
 
     def remove(flow: str) -> None:
         monkeypatch.setitem(FLOWS, flow, replace(FLOWS[flow], requires="no_such_package"))
@@ -86,7 +86,7 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return remove
 
 
-def test_a_package_that_would_bring_something_better_is_named_with_what_that_is(
+def test_a_package_with_a_better_configuration_is_named_with_its_gain(
     run_command: Run, tmp_path: Path, missing: Callable[[str], None]
 ) -> None:
     dataset, starter = load_dataset(EXAMPLE), Warehouse.open(STARTER)
@@ -108,7 +108,7 @@ def test_a_package_that_would_bring_something_better_is_named_with_what_that_is(
     assert "Not installed" not in out
 
 
-def test_the_json_says_what_it_would_bring(missing: Callable[[str], None]) -> None:
+def test_the_json_has_the_gain_by_the_package(missing: Callable[[str], None]) -> None:
     dataset, starter = load_dataset(EXAMPLE), Warehouse.open(STARTER)
     missing("catboost")
     for measure, better in (("predictive_accuracy", 1), ("log_loss", -1)):
@@ -121,7 +121,7 @@ def test_the_json_says_what_it_would_bring(missing: Callable[[str], None]) -> No
         assert said["improvement"] > 0
 
 
-def test_a_package_that_would_bring_nothing_is_not_spoken_of(run_command: Run) -> None:
+def test_a_package_without_a_gain_is_not_mentioned(run_command: Run) -> None:
     """On the bundled starter the missing decision tree is not the first choice."""
     document = rank(load_dataset(EXAMPLE), warehouse=Warehouse.open(STARTER)).document()
     assert document["warehouse"]["not_installed"] == [MISSING]
@@ -129,8 +129,8 @@ def test_a_package_that_would_bring_nothing_is_not_spoken_of(run_command: Run) -
     assert "Decision tree" not in run_command(main, EXAMPLE, "--warehouse", STARTER)[1]
 
 
-def test_what_does_not_fit_into_the_budget_would_bring_nothing(missing: Callable[[str], None]) -> None:
-    """Half of the time of its fit is too little for it, and enough for others."""
+def test_a_configuration_that_exceeds_the_budget_gives_no_gain(missing: Callable[[str], None]) -> None:
+    """Half of its time is too little for it, but enough for others."""
     dataset, starter = load_dataset(EXAMPLE), Warehouse.open(STARTER)
     first = rank(dataset, warehouse=starter, top=1).configurations[0]
     missing(first.flow.name)
@@ -140,7 +140,9 @@ def test_what_does_not_fit_into_the_budget_would_bring_nothing(missing: Callable
 
 
 @pytest.mark.parametrize("command", [main, recommend.bo.cli.main])
-def test_its_flow_is_refused_in_one_line(run: Run, csv: Path, command: Callable[[], None]) -> None:
+def test_a_flow_without_its_package_is_refused_in_one_line(
+    run: Run, csv: Path, command: Callable[[], None]
+) -> None:
     assert run(command, "--dataset", csv, "--flow", MISSING) == (2, "", f"error: {REASON}\n")
 
 
@@ -157,7 +159,7 @@ def test_a_search_refuses_its_flow_before_any_trial(small_world: Path, tmp_path:
     assert not (tmp_path / "history").exists()
 
 
-def test_searches_are_of_the_installed_flows(run: Run, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searches_use_only_installed_flows(run: Run, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[tuple[str, ...]] = []
 
     def asked(_: object, search: Search, *__: object, **___: object) -> None:
@@ -169,8 +171,8 @@ def test_searches_are_of_the_installed_flows(run: Run, csv: Path, monkeypatch: p
     assert searched == [installed_flows()]
 
 
-def test_what_failed_on_the_dataset_would_not_come_first(small_world: Path, tmp_path: Path) -> None:
-    """Of the missing decision trees one ended in a time limit, and the others were not run."""
+def test_a_configuration_that_failed_on_the_dataset_gives_no_gain(small_world: Path, tmp_path: Path) -> None:
+    """One of the missing decision trees timed out, and the others were not run."""
     dataset = load_dataset(numbers(900, seed=50))
     world = copy_of(small_world, tmp_path / "world")
     before = find_candidates(gather(describe_task(dataset, warehouse=world, leave_out=False))).to_install

@@ -1,4 +1,4 @@
-"""Learned ranges: they hold what is likely to be good, and nothing else is lost."""
+"""Learned ranges contain the likely good values, and keep all conditions."""
 
 import json
 from dataclasses import dataclass
@@ -39,10 +39,10 @@ FLOW = SearchedFlow(
 
 @dataclass
 class Believes:
-    """A predictor that is sure that rates near 0.01 are best, and trees."""
+    """A predictor that is sure that rates near 0.01, and trees, are best."""
 
     trees: float = 5.0
-    """How much more trees are worth."""
+    """How much better trees are."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
         table = configurations.parameters
@@ -59,16 +59,16 @@ def by_name(flow: SearchedFlow) -> dict[str, Any]:
     return {own.name: own for own in flow.hyperparameters}
 
 
-def test_the_range_of_a_number_is_where_the_best_are_on_its_scale() -> None:
+def test_the_range_of_a_number_contains_the_best_on_its_scale() -> None:
     rate = by_name(learned().flow)["rate"]
     assert rate.log
-    # Of the trees, a third, the best tenth of all lie within 0.3 * 2 decades around 0.01.
+    # Trees are a third, so the best tenth of all lie within 0.3 * 2 decades around 0.01.
     assert 10**-2.7 < rate.low < 10**-2.3
     assert 10**-1.7 < rate.high < 10**-1.3
     assert rate.low < rate.default < rate.high
 
 
-def test_choices_keep_the_likeliest_and_conditions_those_that_may_hold() -> None:
+def test_the_likeliest_choices_are_kept_and_conditions_that_may_hold() -> None:
     ranges = learned()
     own = by_name(ranges.flow)
     assert own["kind"].choices == ("tree",)
@@ -94,7 +94,7 @@ def test_random_configurations_of_the_ranges_are_configurations_of_the_flow() ->
         ([0, 9, 0, 1], 0.9, (1, 1)),
     ],
 )
-def test_the_shortest_range_that_holds_so_much(
+def test_the_shortest_range_with_this_share(
     weights: list[float], held: float, expected: tuple[int, int]
 ) -> None:
     assert shortest_range(np.array([0.0, 2.0, 3.0, 7.0]), np.array(weights, float), held) == expected
@@ -124,14 +124,14 @@ def test_optuna_reads_the_distributions_of_the_document() -> None:
 
 @dataclass
 class Indifferent:
-    """A predictor that expects more of each configuration than of those before it."""
+    """A predictor that predicts more for each configuration than for those before it."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
         return Prediction(np.arange(float(len(configurations))))
 
 
 @pytest.mark.parametrize("name", FLOWS)
-def test_the_ranges_of_every_flow_are_as_their_schema_says(name: str) -> None:
+def test_the_ranges_of_every_flow_follow_their_schema(name: str) -> None:
     own = learn_ranges(get_flow(name), Indifferent(), pd.Series(dtype=float))  # type: ignore[arg-type]
     document = {"schema": SCHEMA, "dataset": "d", "measure": "m", "share": SHARE, "held": HELD}
     document["flows"] = {name: own.document()}
@@ -140,7 +140,7 @@ def test_the_ranges_of_every_flow_are_as_their_schema_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FLOWS)
-def test_scikit_learns_random_search_takes_the_ranges_of_every_flow(name: str) -> None:
+def test_scikit_learns_random_search_accepts_the_ranges_of_every_flow(name: str) -> None:
     from importlib import import_module
 
     from sklearn.model_selection import ParameterSampler

@@ -1,4 +1,4 @@
-"""Recommendations: what is ranked first, what they rest on, and the document that says so."""
+"""Recommendations: the ranking, its evidence, and the document."""
 
 import ast
 import json
@@ -41,7 +41,7 @@ def success(accuracy: float) -> Evaluation:
 
 
 @pytest.mark.parametrize(("rows", "algorithm"), [(900, "decision_tree"), (70, "logistic_regression")])
-def test_algorithm_that_wins_on_such_datasets_comes_first(
+def test_algorithm_that_wins_on_similar_datasets_comes_first(
     small_world: Path, rows: int, algorithm: str
 ) -> None:
     result = rank(load_dataset(numbers(rows, seed=50)), warehouse=Warehouse.open(small_world))
@@ -74,9 +74,7 @@ def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
 
 
 @pytest.mark.parametrize("learner", ["functional-pca", "average-rank"])
-def test_a_model_that_was_trained_for_a_flow_is_used_for_it(
-    small_world: Path, tmp_path: Path, learner: str
-) -> None:
+def test_a_model_trained_for_a_flow_is_used_for_it(small_world: Path, tmp_path: Path, learner: str) -> None:
     warehouse = copy_of(small_world, tmp_path / "world")
     of_flow = trained_model(warehouse, learner, only=("logistic_regression",))
 
@@ -89,7 +87,7 @@ def test_a_model_that_was_trained_for_a_flow_is_used_for_it(
     assert model("decision_tree", "logistic_regression").runs > of_flow.runs
 
 
-def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
+def test_delta_spreads_and_states_its_deltas(small_world: Path) -> None:
     result = rank(
         load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), strategy="delta"
     )
@@ -102,7 +100,7 @@ def test_delta_spreads_and_says_its_deltas(small_world: Path) -> None:
     assert said == [f"expected to be worse than LightGBM's default: number {' and '.join(weak)}"][: len(weak)]
 
 
-def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_world: Path) -> None:
+def test_the_model_is_not_trained_on_the_dataset_whatever_its_order(small_world: Path) -> None:
     known = numbers(800, seed=6).sample(frac=1, random_state=1)[["z", "class", "x"]]
     result = rank(load_dataset(known), warehouse=Warehouse.open(small_world))
     assert (result.left_out, result.near_copies) == (["world800"], [])
@@ -111,7 +109,7 @@ def test_the_model_has_not_learned_from_the_dataset_whatever_its_order(small_wor
 
 
 def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path, tmp_path: Path) -> None:
-    """Trees are best on all large datasets, and on this one a linear model that nobody ran elsewhere."""
+    """Trees are best on all large datasets; on this one it is a linear model that was not run elsewhere."""
     world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     default = get_flow("logistic_regression").default()
@@ -128,7 +126,7 @@ def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path
     assert result.trials == len(tried)
     assert first.configuration == best
     assert first.on_dataset == 0.95
-    assert result.model.datasets == 8  # those of the world
+    assert result.model.datasets == 8  # all of the world
     ignored = rank(dataset, warehouse=world, leave_out=True)
     assert ignored.trials == 0
     assert ignored.configurations[0].flow.name == "decision_tree"
@@ -136,7 +134,7 @@ def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path
     assert best not in {item.configuration for item in ignored.configurations}
 
 
-def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
+def test_runs_on_the_dataset_itself_need_no_training_and_change_no_prior(
     small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = copy_of(small_world, tmp_path / "world")
@@ -158,7 +156,9 @@ def test_runs_on_the_dataset_itself_take_no_training_and_change_no_prior(
     assert np.array_equal(found.std, expected.std)
 
 
-def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, tmp_path: Path) -> None:
+def test_configurations_that_only_failed_on_the_dataset_are_not_recommended(
+    small_world: Path, tmp_path: Path
+) -> None:
     world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     before = rank(dataset, warehouse=world)
@@ -179,7 +179,7 @@ def test_what_only_failed_on_the_dataset_is_not_recommended(small_world: Path, t
     assert rank(dataset, warehouse=world, leave_out=True).configurations[0].configuration == first
 
 
-def test_dataset_on_which_everything_failed_is_told_so(small_world: Path, tmp_path: Path) -> None:
+def test_a_dataset_on_which_everything_failed_is_reported(small_world: Path, tmp_path: Path) -> None:
     world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
     results = [
@@ -191,9 +191,7 @@ def test_dataset_on_which_everything_failed_is_told_so(small_world: Path, tmp_pa
         rank(dataset, warehouse=world, flows=["decision_tree"])
 
 
-def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
-    small_world: Path, tmp_path: Path
-) -> None:
+def test_the_task_with_the_most_runs_on_the_dataset_counts(small_world: Path, tmp_path: Path) -> None:
     """Values on other rows are not comparable."""
     world = copy_of(small_world, tmp_path / "world")
     dataset = load_dataset(numbers(900, seed=50), name="mine")
@@ -206,10 +204,8 @@ def test_of_several_tasks_on_the_dataset_the_one_with_the_most_runs_counts(
     assert rank(dataset, warehouse=world).trials == 3
 
 
-def test_what_takes_too_long_is_recommended_only_where_it_is_asked_for(
-    small_world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Trees win on 900 rows; here they are thought to take hours from 500 rows on."""
+def test_slow_flows_are_recommended_only_by_name(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees win on 900 rows; here they count as slow from 500 rows on."""
     monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], most_rows=500))
     dataset, warehouse = load_dataset(numbers(900, seed=50)), Warehouse.open(small_world)
     for flows, expected in (((), "logistic_regression"), (("decision_tree",), "decision_tree")):
@@ -254,7 +250,7 @@ def test_every_pipeline_gives_probabilities() -> None:
 
 
 @pytest.mark.parametrize("place", [0, -1, 4])
-def test_there_is_code_of_what_is_ranked_alone(small_world: Path, place: int) -> None:
+def test_there_is_code_only_for_ranked_configurations(small_world: Path, place: int) -> None:
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=3)
     with pytest.raises(BadInput, match=f"no configuration has rank {place}; the ranks are 1 to 3"):
         result.code(place)
@@ -290,7 +286,7 @@ def test_same_warehouse_gives_the_same_recommendation(small_world: Path) -> None
 
 @pytest.fixture
 def larger_than_a_sample(small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """The small world where the sample of all flows is of decision trees alone."""
+    """The small world, with decision trees only in its sample of all flows."""
     monkeypatch.setattr(sampling, "MOST_LEARNED", 50)
     monkeypatch.setattr(sampling, "SAMPLED_RUNS", 40)
     monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
@@ -298,7 +294,7 @@ def larger_than_a_sample(small_world: Path, tmp_path: Path, monkeypatch: pytest.
     return Warehouse.open(tmp_path / "large")
 
 
-def test_a_flow_that_the_sample_of_a_large_warehouse_lacks_is_learned_from_by_itself(
+def test_a_flow_missing_from_the_sample_of_a_large_warehouse_is_learned_separately(
     larger_than_a_sample: Warehouse,
 ) -> None:
     dataset = load_dataset(numbers(900, seed=50))
@@ -313,7 +309,7 @@ def test_a_flow_that_the_sample_of_a_large_warehouse_lacks_is_learned_from_by_it
     assert again.document() == result.document()
 
 
-def test_a_flow_that_the_sample_lacks_beside_one_that_it_has_is_named(
+def test_a_flow_missing_from_the_sample_is_named_if_another_is_in_it(
     larger_than_a_sample: Warehouse, caplog: pytest.LogCaptureFixture
 ) -> None:
     flows = ["logistic_regression", "decision_tree"]
@@ -323,12 +319,12 @@ def test_a_flow_that_the_sample_lacks_beside_one_that_it_has_is_named(
     assert "logistic_regression is not in the sample of runs: select it with --flow" in caplog.text
 
 
-def test_a_flow_without_runs_is_refused_where_there_is_a_sample(larger_than_a_sample: Warehouse) -> None:
+def test_a_flow_without_runs_is_refused_with_a_sample(larger_than_a_sample: Warehouse) -> None:
     with pytest.raises(BadInput, match="no configuration of svm that Headstart can build"):
         rank(load_dataset(numbers(900, seed=50)), warehouse=larger_than_a_sample, flows=["svm"])
 
 
-def test_own_experiments_on_the_dataset_count_although_the_sample_lacks_them(
+def test_own_experiments_on_the_dataset_count_even_if_missing_from_the_sample(
     larger_than_a_sample: Warehouse,
 ) -> None:
     same = load_dataset(numbers(1000, seed=7))
@@ -342,7 +338,7 @@ def test_empty_warehouse_is_refused(tmp_path: Path) -> None:
         rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.create(tmp_path / "empty"))
 
 
-def test_evidence_is_what_the_configuration_scored_on_the_most_similar_datasets(small_world: Path) -> None:
+def test_evidence_is_the_scores_on_the_most_similar_datasets(small_world: Path) -> None:
     result = rank(load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), top=16)
     by_algorithm: dict[str, list[float]] = {"decision_tree": [], "logistic_regression": []}
     for item in result.configurations:

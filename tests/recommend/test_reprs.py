@@ -1,4 +1,4 @@
-"""What results print at a prompt: a few lines with the names, the values, and what to call next."""
+"""Reprs of results: a few lines with names, values, and the next calls."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ MOST = 1000
 """Characters."""
 
 
-def test_a_recommendation_says_what_it_ranked_and_what_to_call_next(small_world: Path) -> None:
+def test_a_recommendation_shows_its_ranking_and_the_next_calls(small_world: Path) -> None:
     dataset = load_dataset(numbers(900).assign(text="a " * 900), name="n" * 900, target="class")
     found = recommend(dataset, top=5, warehouse=Warehouse.open(small_world), explain=True)
     lines = repr(found).splitlines()
@@ -38,7 +38,7 @@ def test_a_recommendation_says_what_it_ranked_and_what_to_call_next(small_world:
     ("table", "world", "flow"),
     [(numbers, "small_world", "decision_tree"), (prices, "world_of_numbers", "decision_tree_regressor")],
 )
-def test_a_search_says_what_its_model_is_and_what_to_call_next(
+def test_a_search_shows_its_model_and_the_next_calls(
     table: Callable[[int], pd.DataFrame],
     world: str,
     flow: str,

@@ -1,4 +1,4 @@
-"""The file of seeds."""
+"""The seeds file."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_seeds_survive_the_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["seeds.json"]
 
 
-def test_seeds_that_cannot_be_written_leave_the_old_file_alone(tmp_path: Path) -> None:
+def test_seeds_that_cannot_be_written_do_not_change_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "seeds.json"
     path.write_text("precious")
     with pytest.raises(ValueError, match="nan"):
@@ -57,7 +57,7 @@ TARGETS = {"classes": np.tile(["no", "yes"], 30), "numbers": np.arange(60) / 7}
 
 
 @pytest.mark.parametrize("kind", TARGETS)
-def test_the_schema_has_the_facts_of_either_target(kind: str) -> None:
+def test_the_schema_covers_both_kinds_of_targets(kind: str) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("seeds.schema.json").read_text(encoding="utf-8"))
     facts = target_words(load_dataset(FRAME.assign(y=TARGETS[kind]), target="y")).facts()
     dataset = {"name": "n", "source": "s", "content_hash": "0", "rows": 60, "features": 2, "target": "y"}
@@ -67,7 +67,7 @@ def test_the_schema_has_the_facts_of_either_target(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["svm", "svm_regressor", "gaussian_process"])
-def test_a_pipeline_of_classes_gives_probabilities_and_one_of_numbers_is_as_it_is(name: str) -> None:
+def test_a_classifiers_pipeline_gives_probabilities_and_a_regressors_is_unchanged(name: str) -> None:
     kind = "numbers" if FLOWS[name].task_type.words == "regression" else "classes"
     dataset = load_dataset(FRAME.assign(y=TARGETS[kind]), target="y")
     pipeline = build_pipeline({"flow": f"headstart:{name}", "hyperparameters": {}}, dataset)

@@ -13,7 +13,7 @@ from recommend.sklearn_grids import sklearn_grid
 from recommend.space import Space
 
 
-def test_a_grid_has_the_parameters_that_are_not_the_estimators_defaults() -> None:
+def test_a_grid_has_the_parameters_that_differ_from_the_defaults() -> None:
     grid = sklearn_grid(
         get_flow("random_forest"),
         [{"max_features": 0.5, "class_weight": "balanced"}, {"min_samples_leaf": 3, "imputation": "mean"}],
@@ -44,12 +44,12 @@ def test_a_grid_has_the_parameters_that_are_not_the_estimators_defaults() -> Non
         ("additive", {"knots": 4}, ["imputation", "knots", "scaling", "target_transformation"]),
     ],
 )
-def test_a_grid_says_what_it_leaves_out(flow: str, values: dict[str, object], left_out: list[str]) -> None:
+def test_a_grid_states_what_it_leaves_out(flow: str, values: dict[str, object], left_out: list[str]) -> None:
     assert sklearn_grid(get_flow(flow), [values])["left_out"] == left_out  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("name", FLOWS)
-def test_grid_search_takes_the_grid_of_every_flow(
+def test_grid_search_accepts_the_grid_of_every_flow(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where CatBoost writes a folder

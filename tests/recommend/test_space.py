@@ -1,4 +1,4 @@
-"""Search spaces: the ways between configurations, vectors and tables, and what lies around one of them."""
+"""Search spaces: conversion between configurations, vectors and tables, and neighbours."""
 
 import math
 from collections.abc import Mapping
@@ -53,8 +53,8 @@ def sampled(space: Space, n: int, seed: int = 0) -> Floats:
 @every_space
 @settings(max_examples=2, deadline=None)
 @given(seed=seeds)
-def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int) -> None:
-    """A history holds configurations: a search that goes on from it sees what it would have seen."""
+def test_vectors_are_recovered_from_settings_bit_by_bit(space: Space, seed: int) -> None:
+    """A history has configurations, and a search resumed from it must see the same vectors."""
     vectors = sampled(space, 10, seed)
     again = np.array([space.vector(configuration) for configuration in space.decoded(vectors)])
     np.testing.assert_array_equal(again, vectors)
@@ -62,18 +62,18 @@ def test_a_vector_comes_back_from_its_setting_bit_by_bit(space: Space, seed: int
 
 
 @pytest.mark.parametrize("name", FLOWS)
-def test_the_default_comes_back_as_it_was(name: str) -> None:
-    """0.1 and not 0.10000000000000002."""
+def test_the_default_is_recovered_exactly(name: str) -> None:
+    """It is 0.1, not 0.10000000000000002."""
     for space in (SPACES[name], SPACES["joint"]):
         default = Configuration(name, FLOWS[name].default())
         assert space.decoded(space.vector(default)[None])[0] == default
 
 
 @every_space
-def test_values_are_pythons_own_and_of_the_space(space: Space) -> None:
+def test_values_are_plain_python_values_of_the_space(space: Space) -> None:
     for configuration in space.decoded(sampled(space, 30)):
         own = {parameter.name: parameter for parameter in FLOWS[configuration.algorithm].hyperparameters}
-        assert set(configuration.values) == set(own)  # those of the flow, all of them, and no others
+        assert set(configuration.values) == set(own)  # exactly those of the flow
         for name, value in configuration.values.items():
             parameter = own[name]
             assert type(value) in (bool, int, float, str)
@@ -93,7 +93,7 @@ def test_every_flow_of_a_joint_space_is_drawn_about_as_often() -> None:
     assert counts.between(60, 140).all()  # 100 expected, standard deviation below 10
 
 
-def test_given_values_are_those_of_all_that_is_drawn() -> None:
+def test_all_samples_have_the_fixed_values() -> None:
     space = SPACES["joint"]
     fixed = {ALGORITHM: "svm", "svm:scaling": "quantile", "svm:C": 1.0}
     drawn = space.decoded(space.sample(20, np.random.default_rng(0), fixed))
@@ -107,17 +107,17 @@ def test_given_values_are_those_of_all_that_is_drawn() -> None:
         space.sample(1, np.random.default_rng(0), {"svm:scaling": 1})
 
 
-def test_the_default_of_given_values_has_the_hyperparameters_that_they_switch() -> None:
+def test_the_default_with_fixed_values_has_the_hyperparameters_that_they_activate() -> None:
     space = Space([PROJECTED], joint=False)
     (vector,) = space.default({"preprocessor": "pca"})
     assert space.decoded(vector[None])[0].values == {"preprocessor": "pca", "scaling": "a", "components": 5}
     (vector,) = space.default({})
     assert space.decoded(vector[None])[0].values == {"preprocessor": "none", "scaling": "a"}
     assert not len(space.default({"preprocessor": "pca", "scaling": "b"}))  # forbidden
-    assert not len(space.default({"preprocessor": "none", "components": 5}))  # which it does not have
+    assert not len(space.default({"preprocessor": "none", "components": 5}))  # inactive
 
 
-def test_nothing_is_drawn_with_values_that_exclude_each_other() -> None:
+def test_there_are_no_samples_with_forbidden_fixed_values() -> None:
     space = Space([PROJECTED, FLOWS["svm"]])
     random = np.random.default_rng(0)
     for fixed in (
@@ -130,7 +130,7 @@ def test_nothing_is_drawn_with_values_that_exclude_each_other() -> None:
 
 
 def test_a_hyperparameter_may_be_missing_from_a_setting() -> None:
-    """As in old runs, which did not list all of them."""
+    """For example in old runs, which did not list all of them."""
     space = SPACES["svm"]
     vector = space.vector(Configuration("svm", {"C": 1.0}))
     assert np.isnan(vector).sum() == len(space.names) - 1
@@ -150,7 +150,7 @@ assert isinstance(ROUNDS, Number)
         (100.0, 100),
     ],
 )
-def test_numbers_count_as_the_nearest_one_of_the_range(given_value: float, counts_as: int) -> None:
+def test_numbers_are_clipped_to_the_range(given_value: float, counts_as: int) -> None:
     space = SPACES["lightgbm"]
     vector = space.vector(Configuration("lightgbm", {ROUNDS.name: given_value}))
     assert space.decoded(vector[None])[0].values == {ROUNDS.name: counts_as}
@@ -162,10 +162,10 @@ def test_numbers_count_as_the_nearest_one_of_the_range(given_value: float, count
     ("n_features", "word", "share"),
     [(16, "sqrt", 4 / 16), (16, "log2", 4 / 16), (100, "sqrt", 0.1), (4, "log2", 2 / 4)],
 )
-def test_words_stand_where_their_share_of_the_features_stands(
+def test_words_have_the_position_of_their_share_of_the_features(
     n_features: int, word: str, share: float, joint: bool
 ) -> None:
-    """Known configurations have such words, and a surrogate compares them with numbers."""
+    """Known configurations have such words, and surrogates compare them with numbers."""
     space = Space([FLOWS["random_forest"]], joint=joint, n_features=n_features)
     of_word, of_share = (
         space.vector(Configuration("random_forest", {"max_features": value})) for value in (word, share)
@@ -194,7 +194,7 @@ def test_true_is_not_one() -> None:
         (Configuration("svm", {"imputation": "zero"}), "imputation can't be 'zero': its choices are"),
     ],
 )
-def test_what_the_space_does_not_have_is_refused_in_one_line(
+def test_settings_outside_the_space_are_refused_in_one_line(
     configuration: Configuration, reason: str
 ) -> None:
     for space in (SPACES["svm"], SPACES["joint-of-one"]):
@@ -203,7 +203,7 @@ def test_what_the_space_does_not_have_is_refused_in_one_line(
         assert "\n" not in str(caught.value)
 
 
-def test_old_values_are_admitted_where_old_runs_are_read_and_nowhere_else() -> None:
+def test_old_values_are_accepted_only_for_old_runs() -> None:
     old = Configuration("adaboost", {"algorithm": "SAMME.R"})
     space = SPACES["historical"]
     assert space.decoded(space.vector(old)[None]) == [old]
@@ -211,7 +211,7 @@ def test_old_values_are_admitted_where_old_runs_are_read_and_nowhere_else() -> N
         SPACES["adaboost"].vector(old)
 
 
-def test_a_space_is_of_different_flows_and_of_one_unless_it_is_joint() -> None:
+def test_a_joint_space_has_distinct_flows_and_other_spaces_have_one() -> None:
     svm, mlp = FLOWS["svm"], FLOWS["mlp"]
     for flows, joint, reason in (
         ([], True, "one flow or more"),
@@ -273,7 +273,7 @@ def columns_of(scales: Mapping[str, Scale], **columns: list[Value | float]) -> C
         ([0.5, ABSENT, 1.5], [0, ABSENT, 1], 0),
         ([7, 7, ABSENT], [0.5, 0.5, ABSENT], 0),  # a constant
         ([ABSENT, ABSENT, ABSENT], [ABSENT, ABSENT, ABSENT], 0),
-        ([5, pd.NA, 10], [0, ABSENT, 1], 0),  # what a column of whole numbers has for NaN
+        ([5, pd.NA, 10], [0, ABSENT, 1], 0),  # pandas' NaN in a column of whole numbers
         (["gini", "entropy", "gini"], [1, 0, 1], 2),
         (["gini", None, ABSENT], [0, 1, ABSENT], 2),  # None is a value: 'gini' < None
         ([True, False, True], [1, 0, 1], 2),
@@ -281,7 +281,7 @@ def columns_of(scales: Mapping[str, Scale], **columns: list[Value | float]) -> C
         ([0.5, "sqrt", None], [1, 0, 2], 3),  # 'sqrt' < 0.5 < None, as they are written in Python
     ],
 )
-def test_columns_become_places(values: list[Any], vector: list[float], choices: int) -> None:
+def test_columns_become_vectors(values: list[Any], vector: list[float], choices: int) -> None:
     found = columns_of({}, p=values)
     np.testing.assert_array_equal(found.vectors[:, 0], vector)
     assert found.categories.tolist() == [choices]
@@ -296,7 +296,7 @@ def test_numbers_are_spaced_on_their_declared_scale() -> None:
     assert columns_of(scales, C=[0, 5, 10]).vectors[1, 0] == 0.5  # there is no logarithm of 0
 
 
-def test_algorithms_are_a_choice_where_there_are_several() -> None:
+def test_several_algorithms_are_a_choice() -> None:
     values = {"mlp:alpha": [ABSENT, 0.1, ABSENT], "svm:C": [0.01, ABSENT, 1.0]}
     table = joint_table(pd.DataFrame(values, dtype=object), ["svm", "mlp", "svm"])
     found = configurations_of_table(table, {})
@@ -305,7 +305,7 @@ def test_algorithms_are_a_choice_where_there_are_several() -> None:
     assert found.table is table
 
 
-def test_decisions_of_preprocessing_are_the_same_departures_whatever_the_algorithm() -> None:
+def test_preprocessing_choices_have_the_same_vectors_whatever_the_algorithm() -> None:
     space = Space([with_preprocessing(FLOWS[name]) for name in ("svm", "lightgbm")])
     plain, reduced, other = (
         space.configurations(

@@ -1,4 +1,4 @@
-"""Rows that follow each other or belong together, from trials to the script: no path parts them."""
+"""Splits by time or groups, from trials to the script."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ SCHEMAS = Path(recommend.__file__).parent
 
 
 def frame(rows: int = 240, persons: int = 12) -> pd.DataFrame:
-    """Rows of persons on days, in random order."""
+    """Rows of persons and days, in random order."""
     order = np.random.default_rng(7).permutation(rows)
     table = numbers(rows, seed=50).assign(
         person=np.arange(rows) % persons + 500,
@@ -54,7 +54,7 @@ def dataset(split: str | None, rows: int = 240, persons: int = 12) -> Dataset:
 
 
 def are_kept_apart(data: Dataset, splits: Sequence[Split]) -> bool:
-    """Whether tested persons are new, or tested days later."""
+    """Whether test rows have new persons, or later days."""
     assert data.split is not None
     column = data.features[data.split.column]
     if data.split.kind == "time":
@@ -71,7 +71,7 @@ NAMES = {"group=person": "grouped", "time=day": "ordered"}
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> Evaluations:
-    """The splits that trials are given; none of them is run."""
+    """The splits passed to trials, which are not run."""
     return say(monkeypatch, lambda one: 0.7 if one.algorithm == "decision_tree" else 0.6)
 
 
@@ -136,7 +136,7 @@ def test_a_search_has_as_many_folds_as_groups_allow(persons: int, folds: int) ->
     assert chosen == Resampling(folds, by="group")
 
 
-def test_a_search_under_another_split_is_another_one(small_world: Path, tmp_path: Path) -> None:
+def test_a_search_with_another_split_is_another_search(small_world: Path, tmp_path: Path) -> None:
     world = Warehouse.open(small_world)
     budget = Budget(trials=1)
     whole = tune(dataset(None), QUICK, budget, warehouse=world, folder=tmp_path / "whole")
@@ -178,7 +178,7 @@ def test_too_few_groups_are_refused_before_any_trial(small_world: Path, tmp_path
 # ---- the classifier ------------------------------------------------------------------------------
 
 
-def test_the_classifier_searches_by_a_column_that_it_does_not_learn_from(
+def test_the_classifier_searches_by_a_column_that_is_not_a_feature(
     small_world: Path,
 ) -> None:
     table = frame()
@@ -201,7 +201,9 @@ def test_the_classifier_searches_by_a_column_that_it_does_not_learn_from(
 @pytest.mark.parametrize(
     ("split", "splitter"), [("group=person", "StratifiedGroupKFold"), ("time=day", "TimeSeriesSplit")]
 )
-def test_a_script_cross_validates_as_the_dataset_is_split(tmp_path: Path, split: str, splitter: str) -> None:
+def test_a_script_cross_validates_with_the_split_of_the_dataset(
+    tmp_path: Path, split: str, splitter: str
+) -> None:
     path = tmp_path / "mine.csv"
     table = frame()
     table.assign(told=np.where(table["class"] == "a", 1.5, -1.5)).to_csv(path, index=False)
@@ -221,7 +223,7 @@ def _tree() -> dict[str, object]:
     return get_flow("decision_tree").default()
 
 
-def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
+def test_no_script_is_written_for_an_ignored_time() -> None:
     data = load_dataset(frame(), target="class", roles={"day": "identifier"}).split_by("time=day")
     with pytest.raises(BadInput, match="no script can split by 'day', which is an ignored column"):
         script({Configuration("decision_tree", _tree()): 1.0}, data, ORIGIN)
@@ -231,7 +233,7 @@ def test_a_script_is_not_written_for_a_time_that_is_ignored() -> None:
 
 
 @pytest.mark.parametrize("command", [main, tune_main])
-def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
+def test_an_invalid_split_is_one_line_and_exit_code_2(
     command: Callable[[], None], small_world: Path, tmp_path: Path, run_command: Run
 ) -> None:
     path = tmp_path / "mine.csv"
@@ -242,7 +244,7 @@ def test_a_split_that_cannot_be_is_one_line_and_exit_code_2(
     assert "'nobody' to split by does not exist" in err
 
 
-def test_a_split_without_trials_replaces_the_check_and_leaves_the_group_out(
+def test_a_split_without_trials_replaces_the_caution_and_leaves_the_group_out(
     small_world: Path, tmp_path: Path, run_command: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.csv"

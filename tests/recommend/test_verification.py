@@ -1,4 +1,4 @@
-"""Verification: who is tried, in which order, and what it says of the recommendation."""
+"""Verification: tried configurations, their order, and the effect on the recommendation."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 SCHEMA = json.loads((Path(recommend.__file__).parent / "seeds.schema.json").read_text(encoding="utf-8"))
 DEFAULT = Configuration("logistic_regression", get_flow("logistic_regression").default())
-"""The usual default that the small world has."""
+"""The usual default in the small world."""
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def trees_crash(one: Configuration) -> float | str:
 # ---- what is tried -------------------------------------------------------------------------------
 
 
-def test_the_first_then_defaults_then_the_rest_of_the_head_are_tried(
+def test_the_first_then_defaults_then_the_rest_of_the_ranking_are_tried(
     small_world: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = say(monkeypatch, trees_win)
@@ -89,10 +89,10 @@ def test_the_first_then_defaults_then_the_rest_of_the_head_are_tried(
     assert [one.trial.configuration for one in found.configurations if one.is_default] == [DEFAULT]
 
 
-def test_usual_defaults_of_numbers_are_tried_in_the_unit_that_was_asked_for(
+def test_usual_defaults_of_regression_are_tried_in_the_requested_unit(
     world_of_numbers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Trees win on all large datasets that are known; here ridge does."""
+    """Trees win on all known large datasets; here ridge does."""
     done = say(monkeypatch, lambda one: 0.9 if one.algorithm == "ridge" else 0.6)
     dataset = load_dataset(prices(900, seed=50), name="mine")
     found = verified(world_of_numbers, dataset)
@@ -108,10 +108,10 @@ def test_usual_defaults_of_numbers_are_tried_in_the_unit_that_was_asked_for(
 @pytest.mark.parametrize(
     ("tree", "regression", "algorithm"), [(0.9, 0.6, "decision_tree"), (0.6, 0.9, "logistic_regression")]
 )
-def test_what_is_tried_next_is_what_the_trials_so_far_recommend(
+def test_the_next_trial_is_the_recommendation_after_the_trials_so_far(
     small_world: Path, dataset: Dataset, tree: float, regression: float, algorithm: str
 ) -> None:
-    """Trees win on all large datasets that are known, whatever they do on this one."""
+    """Trees win on all known large datasets, but perhaps not on this one."""
     known, candidates = knowledge(small_world, dataset)
     first = head_of(known, candidates, 1)[0]
     proposer = RankingProposer(known, candidates, [first, DEFAULT])
@@ -133,7 +133,7 @@ def test_all_candidates_are_proposed_once(small_world: Path, dataset: Dataset) -
     assert proposed[-1] is None
 
 
-def test_leaders_are_evaluated_again_and_are_those_of_the_mean(
+def test_leaders_are_reevaluated_and_ranked_by_their_mean(
     small_world: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_win)
@@ -143,10 +143,10 @@ def test_leaders_are_evaluated_again_and_are_those_of_the_mean(
     assert values == sorted(values, reverse=True)
 
 
-# ---- what it says --------------------------------------------------------------------------------
+# ---- results --------------------------------------------------------------------------------
 
 
-def test_what_is_found_decides_against_what_was_expected(
+def test_trials_overrule_the_predictions(
     small_world: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_lose)
@@ -159,7 +159,7 @@ def test_what_is_found_decides_against_what_was_expected(
     assert result.trials == len(result.verification.configurations)
 
 
-def test_what_failed_is_not_recommended(
+def test_failed_configurations_are_not_recommended(
     small_world: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, trees_crash)
@@ -172,10 +172,10 @@ def test_what_failed_is_not_recommended(
     assert {one.flow.name for one in result.configurations} == {"logistic_regression"}
 
 
-def test_where_all_fail_the_recommendation_is_as_it_was(
+def test_if_all_fail_the_recommendation_is_unchanged(
     small_world: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It need not be their fault."""
+    """The configurations need not be the cause."""
     say(monkeypatch, lambda _: "OSError: disk full")
     world = Warehouse.open(small_world)
     before, after = rank(dataset, warehouse=world), rank(dataset, warehouse=world, verify=LONG, jobs=1)
@@ -184,7 +184,7 @@ def test_where_all_fail_the_recommendation_is_as_it_was(
     assert (after.verification.search.failure, after.trials) == ("OSError: disk full", 0)
 
 
-def test_the_document_is_as_its_schema_says(
+def test_the_document_follows_its_schema(
     small_world: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for outcome in (trees_win, trees_crash):
@@ -210,8 +210,8 @@ def test_recorded_trials_are_known_to_the_next_recommendation(
     assert again.configurations[0].flow.name == "logistic_regression"
 
 
-def test_trials_are_those_of_the_setups_that_the_warehouse_has(small_world: Path, dataset: Dataset) -> None:
-    """It may know a configuration by the setup of another library's flow."""
+def test_trials_refer_to_the_warehouses_setups(small_world: Path, dataset: Dataset) -> None:
+    """It may have a configuration as a setup of another library's flow."""
     known, candidates = knowledge(small_world, dataset)
     names = [f"foreign:{setup}" for setup in candidates.table.setups]
 

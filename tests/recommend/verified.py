@@ -1,4 +1,4 @@
-"""What comes of evaluations, said instead of measured."""
+"""Simulated results of evaluations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,22 +17,22 @@ from recommend.bo.tuning import running
 from warehouse.vocabulary.configuration import Configuration
 
 LONG = 600.0
-"""Seconds that no evaluation which is said needs."""
+"""More seconds than any simulated evaluation needs."""
 Said = Callable[[Configuration], float | str]
 
 
 @dataclass
 class Evaluations:
-    """What was evaluated, and on which splits."""
+    """The evaluated configurations and splits."""
 
     configurations: list[Configuration] = field(default_factory=list)
     splits: list[Sequence[Split]] = field(default_factory=list)
 
 
 def say(monkeypatch: pytest.MonkeyPatch, outcome: Said) -> Evaluations:
-    """Have evaluations come to what `outcome` says, or crash with it.
+    """Replace evaluations by the results of `outcome`, or crashes.
 
-    It is an accuracy; of a numeric target, the part of each row's distance to the mean that is predicted.
+    A result is an accuracy; for a numeric target, the predicted share of each row's distance to the mean.
     """
     done = Evaluations()
 

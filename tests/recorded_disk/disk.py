@@ -1,8 +1,8 @@
-"""What a disk holds after a power cut, by the calls that were made before it.
+"""Simulate the content of a disk after a power cut, from the calls before it.
 
-The system may write what it was given in any order, until it is told to sync. Only this is certain: the
-content that a file had when it was synced, and the names that a folder had when the folder was synced. A
-rename changes both of its folders at once. Nobody overtakes an earlier change of the same name.
+The system may write data in any order until it is told to sync. Only this is certain: the content of a file
+when it was synced, and the names in a folder when the folder was synced. A rename changes both of its folders
+at once. No change overtakes an earlier change of the same name.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from tests.recorded_disk.recording import Call
 
 
 class Cut(StrEnum):
-    """What becomes of that which was not synced."""
+    """What happens to unsynced changes."""
 
     none = "none"
-    """It is there, as after a kill."""
+    """They are kept, as after a kill."""
     lost = "lost"
     emptied = "emptied"
-    """Names are there, and contents are not."""
+    """Names are kept, contents are lost."""
     torn = "torn"
-    """Each change of names, and a part of each content, may be there or not."""
+    """Each change of names, and a part of each content, may be kept or lost."""
 
 
 class File:
-    """A file's content, and what of it is certain."""
+    """A file's content, and its synced part."""
 
     def __init__(self, content: bytes = b"") -> None:
         self.content = bytearray(content)
@@ -47,7 +47,7 @@ class File:
 
 
 class Folder:
-    """A folder's names, and what of them is certain."""
+    """A folder's names, and the synced ones."""
 
     def __init__(self) -> None:
         self.names: dict[str, Node] = {}
@@ -56,11 +56,11 @@ class Folder:
 
 Node = File | Folder
 Change = dict[tuple[Folder, str], Node | None]
-"""(folder, name) -> what it names from now on; None = nothing."""
+"""(folder, name) -> its new target; None = nothing."""
 
 
 class Disk:
-    """A folder as of some call."""
+    """A folder after some call."""
 
     def __init__(self, root: Path, begun: Path, calls: Iterable[Call]) -> None:
         """The folder `root`, which began as a copy of `begun`, after these calls."""
@@ -72,7 +72,7 @@ class Disk:
             getattr(self, f"_{_CALLS[call.kind]}")(call)
 
     def write(self, folder: Path, cut: Cut, chance: random.Random) -> None:
-        """Make a folder of what is left after a power cut."""
+        """Write the content after a power cut to a folder."""
         keeps = {Cut.none: 1.0, Cut.emptied: 1.0, Cut.torn: 0.5, Cut.lost: 0.0}[cut]
         undone: set[tuple[Folder, str]] = set()
         names: dict[tuple[Folder, str], Node | None] = {}

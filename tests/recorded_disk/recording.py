@@ -1,8 +1,8 @@
-"""Recording of every call by which a command writes below a folder, whatever library makes it.
+"""Record every call by which a command writes below a folder, from any library.
 
-A small library in C (`recorder.c`) stands between the command's processes and the system. Where a command
-reports that something is written, it writes to the file `REPORTS` in the folder, so that reports have their
-place among the calls.
+A small library in C (`recorder.c`) intercepts the system calls of the command's processes. To report that
+something is written, a command writes to the file `REPORTS` in the folder, so that reports are ordered with
+the other calls.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Call:
     offset: int
     path: Path
     other: Path
-    """Second name of a call that has two."""
+    """Second name of a call with two."""
     content: bytes
 
     @property
     def is_report(self) -> bool:
-        """Whether the command reports something by it."""
+        """Whether the call is a report of the command."""
         return self.kind == "W" and self.path.name == REPORTS
 
 
 def compiled(folder: Path) -> Path:
-    """The library, made in a folder."""
+    """The library, compiled in a folder."""
     library = folder / "recorder.so"
     subprocess.run(
         [str(COMPILER), "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-lpthread"], check=True
@@ -55,7 +55,7 @@ def compiled(folder: Path) -> Path:
 def recorded(
     command: Sequence[str], folder: Path, library: Path, environment: Mapping[str, str]
 ) -> list[Call]:
-    """Run a command in a folder, whose real path it is, to its end; returns the calls by which it wrote."""
+    """Run a command in a folder (a real path) to its end; returns the calls by which it wrote."""
     file = folder.with_name(f"{folder.name}.calls")
     file.unlink(missing_ok=True)
     own = {"LD_PRELOAD": str(library), "RECORDED_FOLDER": str(folder), "RECORDED_CALLS": str(file)}
@@ -83,13 +83,13 @@ def files_in(folder: Path) -> dict[Path, bytes]:
 
 
 def report() -> None:
-    """Report, from within a command, that what it has done so far is written."""
+    """Report, from within a command, that everything so far is written."""
     with Path(REPORTS).open("ab") as file:
         file.write(b".")
 
 
 def reporting(*functions: tuple[Any, str]) -> None:
-    """Have functions, given by their owner and name, report when they return."""
+    """Make functions, given by owner and name, report when they return."""
 
     def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

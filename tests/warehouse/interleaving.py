@@ -1,6 +1,6 @@
-"""Operations on a warehouse by processes that halt before calls to the disk until they are told to go on.
+"""Operations on a warehouse by processes that halt before each call to the disk until told to continue.
 
-One process works at a time, so that any order of events can be chosen, and be repeated.
+One process works at a time, so that any order of events can be chosen and repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 
 WAITS = "sleep"
-"""The call of a process that waits for the lock; it always halts there."""
+"""The call of a process that waits for the lock; processes always halt there."""
 CALLS: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("open", "fsync", "mkdir", "unlink", "rename", "replace")),
     (pq.ParquetWriter, "close"),
@@ -66,15 +66,15 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class Processes:
-    """Starts processes, each of which is a copy of one that has imported everything."""
+    """Start processes as copies of one that has imported everything."""
 
     def __init__(self, folder: Path) -> None:
-        """Files that it needs are made in `folder`."""
+        """Create its files in `folder`."""
         self.folder = folder
         self._numbers = count()
         environment = os.environ | {
             "PYTHONPATH": str(Path(__file__).parents[2]),
-            "OPENBLAS_NUM_THREADS": "1",  # a copy has no threads
+            "OPENBLAS_NUM_THREADS": "1",  # copies have no threads
         }
         self._origin = subprocess.Popen(
             [sys.executable, "-m", "tests.warehouse.interleaving"],
@@ -86,7 +86,7 @@ class Processes:
         )
 
     def start(self, operation: str, *arguments: Any) -> Process:
-        """Start an operation, which waits for the first turn."""
+        """Start an operation, which waits for its first turn."""
         answers, turns = (self.folder / f"{next(self._numbers)}" for _ in range(2))
         for one in (answers, turns):
             os.mkfifo(one)
@@ -99,13 +99,13 @@ class Processes:
         self._origin.stdin.flush()
 
     def ended(self, number: int) -> None:
-        """Wait until a process is gone, and with it its locks."""
+        """Wait until a process has ended and released its locks."""
         self.say(number)
         assert self._origin.stdout is not None
         assert self._origin.stdout.readline()
 
     def end(self) -> None:
-        """End all of them, also those that wait for a turn since a check has failed."""
+        """End all processes, even those waiting for a turn after a failed check."""
         os.killpg(self._origin.pid, signal.SIGKILL)
         self._origin.communicate()
 
@@ -121,7 +121,7 @@ class Process:
         self.is_over = False
 
     def go_on(self, calls: int) -> None:
-        """Let it make so many calls, fewer where it is over or waits."""
+        """Let it make this many calls, or fewer if it ends or waits."""
         if self.is_over:
             return
         self._turns.write(f"{calls}\n")
@@ -173,7 +173,7 @@ def _work(answers: IO[str], turns: IO[str], operation: str, arguments: list[Any]
 
 
 def main() -> None:
-    """The process that the others are copies of; each line of its input starts one, or waits for one."""
+    """The process that is copied; each line of its input starts a copy, or waits for one."""
     for line in sys.stdin:
         order = json.loads(line)
         if isinstance(order, int):

@@ -1,4 +1,4 @@
-"""`warehouse`: what it prints and how it fails."""
+"""`warehouse`: its output and failures."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(template: Path, tmp_path: Path) -> Path:
-    """A warehouse with one run, of its own for every test."""
+    """A warehouse with one run, a new one for each test."""
     return shutil.copytree(template, tmp_path / "w")
 
 
@@ -37,7 +37,7 @@ def run(path: Path, run_command: Run) -> Run:
     return lambda *arguments: run_command(main, *arguments, "--warehouse", path)
 
 
-def test_info_says_where_what_and_since_when(run: Run, path: Path) -> None:
+def test_info_shows_location_content_and_age(run: Run, path: Path) -> None:
     code, out, _ = run("info")
     assert code == 0
     for expected in (str(path), "version      1", "openml:6969", "random_forest", "here.arff"):
@@ -54,7 +54,7 @@ def test_info_as_json_has_counts_and_commits(run: Run, path: Path) -> None:
 
 
 def with_runs(path: Path, name: str, procedure: str, hours: list[float | None]) -> None:
-    """Write a configuration's runs on datasets 1, 2, ..., which took so many hours where that is known."""
+    """Write a configuration's runs on datasets 1, 2, ..., with these hours if known."""
     tables = runs(name=name, accuracies={f"openml:{number}": 0.9 for number in range(1, len(hours) + 1)})
     for table in ("tasks", "runs"):
         tables[table] = tables[table].assign(task=tables[table]["task"] + procedure)
@@ -66,7 +66,7 @@ def with_runs(path: Path, name: str, procedure: str, hours: list[float | None]) 
     Warehouse.open(path).write(tables, source="test")
 
 
-def test_info_says_how_long_runs_on_so_many_rows_took(run: Run, path: Path) -> None:
+def test_info_shows_the_times_of_runs_by_training_size(run: Run, path: Path) -> None:
     with_runs(path, "b", "cv3-500", [1.0, 2.5])
     with_runs(path, "c", "holdout-2000-10000", [None])
 
@@ -126,7 +126,7 @@ ODD_VALUES = {
     "'-infinity'::TIMESTAMPTZ": None,
     "[DATE '20000-01-01']": None,
 }
-"""Values that Python or pandas lack -> what stands for them; None = they are refused."""
+"""Values that Python or pandas lack -> their printed form; None = they are refused."""
 
 
 @each("value, expected", ODD_VALUES.items())
@@ -147,8 +147,8 @@ def test_values_that_python_lacks_are_printed_as_texts_or_refused(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system has to limit a process's memory")
 @pytest.mark.parametrize("query", ["repeat('x', 2000000000)", "repeat('x', 100000) FROM range(100000)"])
-def test_a_query_ends_at_its_limits_whatever_duckdb_is_at(path: Path, query: str) -> None:
-    """Within a row DuckDB neither counts memory nor takes an interrupt."""
+def test_a_query_ends_at_its_limits_whatever_duckdb_is_doing(path: Path, query: str) -> None:
+    """Within a row DuckDB neither counts memory nor can be interrupted."""
     command = [sys.executable, "-m", "warehouse", "query", f"SELECT {query}", "--warehouse", str(path)]
     limits = ["--time", "1s", "--memory-limit", "100"]
     begun = time.monotonic()

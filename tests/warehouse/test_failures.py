@@ -20,7 +20,7 @@ def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
     return templates.copy(tmp_path / "warehouse", runs(name="first"))
 
 
-def test_disk_that_takes_no_more_bytes_fails_the_write(warehouse: Warehouse) -> None:
+def test_a_full_disk_fails_the_write(warehouse: Warehouse) -> None:
     script = """
 import resource, sys
 from tests.warehouse.worlds import runs, Templates
@@ -40,7 +40,7 @@ except Unwritable as error:
     assert Warehouse.open(warehouse.path).version == 1
 
 
-def test_disk_that_does_not_take_the_rows_fails_the_write_and_leaves_no_record(
+def test_a_disk_error_while_writing_rows_leaves_no_record(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(_: int) -> None:
@@ -57,7 +57,7 @@ def test_disk_that_does_not_take_the_rows_fails_the_write_and_leaves_no_record(
     assert Warehouse.verify(warehouse.path, deep=True).damage == []
 
 
-def test_two_processes_that_write_at_once_both_succeed(tmp_path: Path) -> None:
+def test_two_concurrent_writers_both_succeed(tmp_path: Path) -> None:
     script = """
 import sys
 from tests.warehouse.worlds import runs, Templates
@@ -99,16 +99,16 @@ def test_lost_and_damaged_data_is_named_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_damage_that_is_no_text_is_named_in_one_line(warehouse: Warehouse) -> None:
-    """DuckDB quotes names of columns in its messages."""
+def test_damage_that_is_not_text_is_named_in_one_line(warehouse: Warehouse) -> None:
+    """DuckDB's messages quote column names."""
     (file,) = (warehouse.path / "runs").glob("*.parquet")
     file.write_bytes(file.read_bytes().replace(b"setup", b"setu\xff"))
     with pytest.raises(UnusableWarehouse, match=r"damaged, or has lost a file .*warehouse verify"):
         Warehouse.open(warehouse.path).sql("SELECT * FROM runs")
 
 
-def test_damage_is_not_passed_on(warehouse: Warehouse, tmp_path: Path) -> None:
-    """A flipped bit may well leave a file that can be read, with another value in it."""
+def test_damaged_rows_are_not_copied(warehouse: Warehouse, tmp_path: Path) -> None:
+    """A flipped bit may leave a readable file with a different value."""
     (file,) = (warehouse.path / "runs").glob("*.parquet")
     content = bytearray(file.read_bytes())
     content[4] ^= 1
@@ -121,8 +121,8 @@ def test_damage_is_not_passed_on(warehouse: Warehouse, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("free", [1, 4, 12])
-def test_too_few_file_handles_are_no_damage(warehouse: Warehouse, free: int) -> None:
-    """Each command ends well, or in one line that says what to do; nothing is changed by those that fail."""
+def test_too_few_file_handles_are_not_damage(warehouse: Warehouse, free: int) -> None:
+    """Each command succeeds, or ends in one line that says what to do; failing ones change nothing."""
     script = """
 import resource, sys
 from pathlib import Path

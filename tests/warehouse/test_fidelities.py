@@ -1,4 +1,4 @@
-"""Runs on part of the rows: learners get those on as many rows as most configurations were fitted on."""
+"""Runs with several training sizes: learners get those with the size of most configurations."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ ACCURACY = "predictive_accuracy"
 
 
 def ran(name: str, rows: int | None, flow: str = FOREST, **accuracies: float) -> dict[str, pd.DataFrame]:
-    """A configuration's runs, fitted on `rows` rows: dataset -> accuracy."""
+    """A configuration's runs with `rows` training rows: dataset -> accuracy."""
     tables = runs(flow, flow, name=f"{name}-{rows}", values={"n": len(name)}, accuracies=accuracies)
     tables["runs"] = tables["runs"].assign(train_rows=rows)
     if rows is not None:
@@ -19,13 +19,13 @@ def ran(name: str, rows: int | None, flow: str = FOREST, **accuracies: float) ->
 
 
 def write(warehouse: Warehouse, *several: dict[str, pd.DataFrame]) -> None:
-    """In one commit."""
+    """Write in one commit."""
     together = {name: pd.concat([tables[name] for tables in several]) for name in several[0]}
     warehouse.write({name: rows.drop_duplicates() for name, rows in together.items()}, source="test")
 
 
 def values(warehouse: Warehouse) -> dict[str, list[float]]:
-    """Dataset -> values, smallest first; the two ways to ask agree."""
+    """Dataset -> values, smallest first; the two queries agree."""
     table = warehouse.run_table(None, ACCURACY).runs
     matrix = warehouse.performance_matrix(ACCURACY)
     by_dataset = {
@@ -35,7 +35,7 @@ def values(warehouse: Warehouse) -> dict[str, list[float]]:
     return by_dataset
 
 
-def test_of_several_numbers_of_rows_with_as_many_configurations_the_fewest_are_learned_from(
+def test_ties_between_training_sizes_go_to_the_smallest(
     warehouse: Warehouse,
 ) -> None:
     tiers = ((2000, 0.9), (500, 0.8), (8000, 0.95))
@@ -52,28 +52,28 @@ def test_of_several_numbers_of_rows_with_as_many_configurations_the_fewest_are_l
 
 
 def test_every_dataset_has_its_own_usual_rows(warehouse: Warehouse) -> None:
-    """A small dataset has fewer rows than a large one is cut to."""
+    """A small dataset has fewer rows than the training size of a large one."""
     large = ran("a", 500, large=0.8), ran("a", 2000, large=0.9)
     write(warehouse, *large, ran("a", 100, small=0.6), ran("a", 700, middle=0.7))
     assert values(warehouse) == {"large": [0.8], "middle": [0.7], "small": [0.6]}
 
 
-def test_runs_that_do_not_state_their_rows_are_always_learned_from(warehouse: Warehouse) -> None:
+def test_runs_of_unknown_training_size_are_always_learned_from(warehouse: Warehouse) -> None:
     unstated = ran("a", None, stated=0.5, unstated=0.6)
     write(warehouse, unstated, ran("bb", 500, stated=0.7), ran("bb", 2000, stated=0.8))
     assert values(warehouse) == {"stated": [0.5, 0.7], "unstated": [0.6]}
 
 
-def test_a_flow_is_not_asked_about_alone(warehouse: Warehouse) -> None:
-    """The usual rows are those of a dataset's runs, whichever flow is asked about."""
+def test_the_usual_training_size_does_not_depend_on_the_flow(warehouse: Warehouse) -> None:
+    """It is that of all the dataset's runs, whichever flow is queried."""
     boosting = ran("bb", 2000, flow=BOOSTING, d1=0.95)
     write(warehouse, ran("a", 500, d1=0.8), ran("ccc", 500, d1=0.7), boosting)
     assert warehouse.run_table(FOREST, ACCURACY).runs["value"].tolist() == [0.8, 0.7]
     assert warehouse.run_table(BOOSTING, ACCURACY).runs.empty
 
 
-def test_the_rows_that_most_configurations_were_fitted_on_are_learned_from(warehouse: Warehouse) -> None:
-    """A race fits a few on 500 rows of a dataset that all of a pool were fitted on 2,000 of."""
+def test_the_training_size_of_most_configurations_is_learned_from(warehouse: Warehouse) -> None:
+    """A race fits a few configurations on 500 rows of a dataset whose whole pool was fitted on 2,000."""
     usual = ran("a", 2000, d1=0.8), ran("bb", 2000, d1=0.9)
     write(warehouse, ran("a", 500, d1=0.6), *usual, ran("a", 8000, d1=0.95))
     assert values(warehouse) == {"d1": [0.8, 0.9]}
@@ -81,7 +81,7 @@ def test_the_rows_that_most_configurations_were_fitted_on_are_learned_from(wareh
     assert (table.smaller["value"].tolist(), table.larger["value"].tolist()) == ([0.6], [0.95])
 
 
-def test_every_run_says_its_family_which_is_the_dataset_itself_where_none_is_stated(
+def test_every_run_has_a_family_by_default_the_dataset_itself(
     warehouse: Warehouse,
 ) -> None:
     tables = runs(accuracies={"d1": 0.9, "d2": 0.8, "d3": 0.7})

@@ -1,4 +1,4 @@
-"""Writing to a warehouse and reading it back: versions, provenance, and what is refused."""
+"""Writing to a warehouse and reading it back: versions, provenance, and refusals."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ def test_new_warehouse_is_empty_and_can_be_queried(warehouse: Warehouse) -> None
         assert [field.type for field in rows.schema][:-1] == [field.type for field in table.schema][:-1]
 
 
-def test_written_rows_come_back_with_types_and_provenance(warehouse: Warehouse) -> None:
+def test_written_rows_are_read_back_with_types_and_provenance(warehouse: Warehouse) -> None:
     commit = warehouse.write(runs(), source="test", location="here")
     for name, table in TABLES.items():
         rows = warehouse.arrow(f"SELECT * FROM {name}")
@@ -62,14 +62,14 @@ def test_older_version_cannot_be_written_to(warehouse: Warehouse) -> None:
         old.write(runs(), source="test")
 
 
-def test_open_warehouse_does_not_move_while_others_write(warehouse: Warehouse) -> None:
+def test_an_open_warehouse_stays_at_its_version_while_others_write(warehouse: Warehouse) -> None:
     reader = Warehouse.open(warehouse.path)
     warehouse.write(runs(), source="test")
     assert (reader.version, values(reader)) == (0, [])
     assert (warehouse.version, values(warehouse)) == (1, [0.9])
 
 
-def test_writer_that_opened_earlier_builds_on_what_others_wrote(warehouse: Warehouse) -> None:
+def test_a_writer_that_opened_earlier_builds_on_later_commits(warehouse: Warehouse) -> None:
     other = Warehouse.open(warehouse.path)
     warehouse.write(runs(accuracies={"openml:1": 0.9}), source="test")
     commit = other.write(runs(accuracies={"openml:1": 0.9, "openml:2": 0.8}), source="test")
@@ -81,7 +81,7 @@ def test_missing_warehouse_is_refused(tmp_path: Path) -> None:
         Warehouse.open(tmp_path / "nowhere")
 
 
-def test_other_directory_is_no_warehouse_and_does_not_become_one(tmp_path: Path) -> None:
+def test_another_directory_is_not_a_warehouse_and_does_not_become_one(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(BadInput, match="is not a warehouse"):
         Warehouse.open(tmp_path)
@@ -116,7 +116,7 @@ def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
     assert values(own) == [0.9, 0.9]
 
 
-def test_the_models_of_the_starter_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_models_of_the_starter_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starter = Warehouse.create(tmp_path / "starter")
     (starter.path / "models" / "one").mkdir(parents=True)
     (starter.path / "models" / "one" / "model.json").write_text("{}")
@@ -143,7 +143,7 @@ def test_first_writes_at_the_same_time_are_all_kept(tmp_path: Path, monkeypatch:
     assert set(known) == {f"{FOREST}/starter"} | mine
 
 
-def test_an_export_leaves_alone_what_came_to_its_destination_meanwhile(
+def test_an_export_does_not_overwrite_files_created_meanwhile(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse.write(runs(), source="test")

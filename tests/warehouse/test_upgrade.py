@@ -1,4 +1,4 @@
-"""Warehouses that an older Headstart made: read as they are, and brought up to date by the first write."""
+"""Warehouses of older Headstarts are read unchanged, and upgraded by the first write."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ NEW_COLUMNS = ("raw", "component", "is_default", "tunable")
 
 @pytest.fixture
 def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A warehouse from before hyperparameters had more than a value, and before components were known."""
+    """A warehouse from when hyperparameters had only a value, and components were unknown."""
     path = tmp_path / "warehouse"
     table = TABLES["hyperparameters"]
     fewer = pa.schema([column for column in table.schema if column.name not in NEW_COLUMNS])
@@ -27,7 +27,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_what_it_lacks_is_null(old: Path) -> None:
+def test_new_columns_are_null(old: Path) -> None:
     warehouse = Warehouse.open(old)
     rows = warehouse.arrow("SELECT * FROM hyperparameters")
     assert rows.column_names == TABLES["hyperparameters"].schema.names

@@ -20,18 +20,18 @@ NUMBERS = Table(
     pa.schema([pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64(), nullable=False)]),
     key=("name",),
 )
-"""A table that is in no warehouse."""
+"""A table that no warehouse has."""
 
 
 class Templates:
-    """Warehouses that are written once and copied from then on, since a write takes most of a test's time."""
+    """Warehouses that are written once and then copied, since a write takes most of a test's time."""
 
     def __init__(self, folder: Path) -> None:
-        """The templates lie below `folder`."""
+        """Store the templates below `folder`."""
         self._folder = folder
 
     def copy(self, path: Path, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
-        """A warehouse of its own at `path` with these commits, as `written` makes it."""
+        """A separate warehouse at `path` with these commits, copied from the one that `written` makes."""
         content = [{name: rows.to_dict("list") for name, rows in tables.items()} for tables in writes]
         template = self._folder / hashlib.sha256(repr(content).encode()).hexdigest()
         if not template.is_dir():
@@ -40,7 +40,7 @@ class Templates:
 
 
 def written(path: Path, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
-    """A new warehouse at `path`, in one commit for each of `writes`."""
+    """A new warehouse at `path`, with one commit for each of `writes`."""
     warehouse = Warehouse.create(path)
     for tables in writes:
         warehouse.write(tables, source="test")
@@ -48,7 +48,7 @@ def written(path: Path, *writes: Mapping[str, pd.DataFrame]) -> Warehouse:
 
 
 def together(writes: Iterable[Mapping[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
-    """The tables of several writes as those of one, which takes the time of one."""
+    """Combine the tables of several writes into one write, which saves time."""
     tables: dict[str, list[pd.DataFrame]] = {}
     for write in writes:
         for name, rows in write.items():
@@ -64,7 +64,7 @@ def runs(
     accuracies: Mapping[str, float] | None = None,
     name: str = "a",
 ) -> dict[str, pd.DataFrame]:
-    """One setup of one flow, and one run of it per dataset of `accuracies`."""
+    """One setup of one flow, with a run per dataset of `accuracies`."""
     values = {"max_features": 0.5, "criterion": "gini"} if values is None else values
     accuracies = {"openml:1": 0.9} if accuracies is None else accuracies
     setup = f"{flow}/{name}"
@@ -122,7 +122,7 @@ def qualities(values: Mapping[str, float | None], *, dataset: str = "openml:1", 
 
 
 def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) -> None:
-    """Go on as a Headstart that knows these tables."""
+    """Simulate a Headstart with these tables."""
     for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
         patch.setattr(f"warehouse.{module}.TABLES", tables)
 

@@ -1,7 +1,7 @@
-"""A server with OpenML's API: what it sends, within limits of bytes and time, as documents and files.
+"""A client of OpenML's API: documents and files, within limits of bytes and time.
 
-`transfer` receives one answer, `connection` asks until there is one, `documents` reads it, and `published`
-keeps datasets on this machine.
+`transfer` receives one answer, `connection` retries until there is one, `documents` parses it, and
+`published` stores datasets on this machine.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class PublishedDataset:
     number: int
     name: str
     target: str | None
-    """The name of its target, or several names between commas."""
+    """Name of the target, or comma-separated names."""
     ignored: tuple[str, ...]
-    """Names of columns to leave out, or several between commas."""
+    """Comma-separated names of columns to leave out."""
     file: Path

@@ -1,8 +1,8 @@
-"""One polite connection to a server: no faster than allowed, patient with faults, and never for ever.
+"""A polite connection to a server: rate-limited, with retries, and always ending.
 
-OpenML's front end answers with HTML when it is overloaded, with status 200 and half a document when it is
-unlucky, and with status 412 and an error document when a listing is empty. What counts here is whether the
-body is the document that was asked for.
+OpenML's front end answers with HTML when it is overloaded, sometimes with status 200 and half a document, and
+with status 412 and an error document when a listing is empty. So an answer is judged by whether its body is
+the requested document.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONGEST_TARGET = 8150
-"""Bytes of a request's path; the server's front end refuses more than about 8190."""
+"""Most bytes of a request's path; the server's front end refuses more than about 8190."""
 
 DOCUMENT_LIMITS = AnswerLimits()
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0  # seconds; each wait is twice the one before
 _LEAST_RATE = 0.001  # requests per second
 _PATIENCE = 10
-"""Failures in a row, of whatever requests, after which the server is taken to be down: about ten minutes."""
+"""Failures in a row, of any requests, after which the server counts as down: about ten minutes."""
 _SLOW = 4
-"""Failures that an answer counts as which does not come within the limit of time."""
+"""Weight of an answer that exceeds the time limit, in failures."""
 _SAME_BODIES = 4
-"""Times that a body comes that is whole and unreadable, after which it is taken for what the server has."""
+"""After this many identical unreadable but whole bodies, the document itself counts as broken."""
 _MOST_GIVEN_UP = 30
-"""Documents in a row that are given up: finding one bad row in a page of 1,000 takes about ten."""
+"""Most documents in a row to give up: finding one bad row in a page of 1,000 takes about ten."""
 _OVERLOADED = 107  # OpenML's code: the database is overloaded
 _NO_RESULTS = frozenset({372, 482, 500, 512, 542, 599, 674})  # OpenML's codes, one for each list
 _LIMIT_TOO_HIGH = frozenset({516, 546, 676, 513, 543, 673})  # OpenML's codes, likewise
@@ -64,7 +64,7 @@ _PATH_TOO_LONG, _ANSWER_TOO_LARGE = 414, 413  # HTTP's own
 
 
 class ApiError(Failed):
-    """The server understood the request and refused it, or its answer is too large for us."""
+    """The server understood the request and refused it, or its answer is too large."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -77,12 +77,12 @@ class ApiError(Failed):
 
     @property
     def too_much(self) -> bool:
-        """Whether less has to be asked for at once."""
+        """Whether to ask for less at once."""
         return self.code in {*_LIMIT_TOO_HIGH, _PATH_TOO_LONG, _ANSWER_TOO_LARGE}
 
 
 class TransientError(Exception):
-    """Worth another try, after `wait` seconds if the server says so; counts as `weight` failures."""
+    """Retry, after `wait` seconds if the server says so; counts as `weight` failures."""
 
     def __init__(self, reason: str, wait: float | None = None, weight: int = 1) -> None:
         super().__init__(reason)
@@ -91,7 +91,7 @@ class TransientError(Exception):
 
 
 class Connection:
-    """Requests to one server. Threads may share it: their requests together keep the rate."""
+    """Requests to one server. Threads may share it; the rate limits all their requests together."""
 
     def __init__(
         self,
@@ -104,19 +104,19 @@ class Connection:
         sleep: Callable[[float], object] | None = None,
         seed: int | None = None,
     ) -> None:
-        """Connect when the first request is made.
+        """Connect at the first request.
 
         Args:
-            server: address of the API, with or without the format at its end.
-            rate: requests per second, all threads together.
-            api_key: sent along where given. A wrong key makes every answer an error.
-            patience: failures in a row after which the server is taken to be down.
+            server: address of the API, with or without its format at the end.
+            rate: requests per second of all threads together.
+            api_key: sent with each request. A wrong key makes every answer an error.
+            patience: failures in a row after which the server counts as down.
             limits: of documents.
-            sleep: waits so many seconds; unless given, a wait that `stop` ends.
-            seed: of the jitter of waits.
+            sleep: waits this many seconds; default: a wait that `stop` ends.
+            seed: random seed of the jitter of waits.
 
         Raises:
-            BadInput: no address, or a rate that is too small or not finite.
+            BadInput: an invalid address, or a rate that is too small or not finite.
         """
         if not _LEAST_RATE <= rate < math.inf:
             raise BadOption(
@@ -138,15 +138,15 @@ class Connection:
         self._next_start = 0.0
         self._rests = 0
         self._failures: list[int] = []
-        """Weights of the failures since the last success."""
+        """Weight of the failures since the last success."""
         self._given_up = 0
 
     def stop(self) -> None:
-        """Make no more requests: threads that wait for their turn give up."""
+        """Make no more requests: waiting threads give up."""
         self._stopped.set()
 
     def longest_list(self, path: str, digits: int) -> int:
-        """Number of ids of this many digits that fit behind `path` in one request."""
+        """Number of ids of this many digits that fit after `path` in one request."""
         address = f"{self.server}/xml/{path}".split("//", 1)[1]
         prefix = len(address) - address.find("/")
         return max(1, (LONGEST_TARGET - prefix) // (digits + 1))
@@ -156,13 +156,13 @@ class Connection:
     ) -> T:
         """The answer to `/xml/<path>`, parsed by `read`; `received` gets every body first.
 
-        Faults of the network and the server, and bodies that `read` calls `UnreadableError`, are tried again,
-        later and later.
+        Faults of the network and the server, and bodies for which `read` raises `UnreadableError`, are
+        retried at growing intervals.
 
         Raises:
             ApiError: the server refuses the request.
-            UnreadableError: the same unreadable body came again and again.
-            Failed: the server has not answered properly for long, or it refuses to talk to us.
+            UnreadableError: the same unreadable body came repeatedly.
+            Failed: the server has not answered properly for long, or refuses access.
         """
         unreadable: Counter[str] = Counter()
 
@@ -183,12 +183,12 @@ class Connection:
         return self._patiently(path, ask)
 
     def download(self, address: str, file: Path, most: int) -> str:
-        """Write the file at an address, of up to `most` bytes, to a file; the MD5 checksum of its content.
+        """Download up to `most` bytes from an address to a file; return their MD5 checksum.
 
         Raises:
             ApiError: the server refuses the request, or the file is larger.
             Unwritable: the file can't be written.
-            Failed: the server has not sent it for long, or leads elsewhere.
+            Failed: the server has not sent it for long, or redirects to an invalid address.
         """
 
         def ask() -> str:
@@ -208,7 +208,7 @@ class Connection:
         return self._patiently(address, ask)
 
     def _patiently(self, what: str, ask: Callable[[], T]) -> T:
-        """What `ask` returns, as soon as it does not raise `TransientError` any more."""
+        """Call `ask` until it does not raise `TransientError`; return its result."""
         while True:
             self._wait_for_turn()
             try:
@@ -222,7 +222,7 @@ class Connection:
                 return content
 
     def _ask(self, address: str, sink: Sink, limits: AnswerLimits, key: str | None = None) -> None:
-        """Ask once; the body of an answer goes to `sink`, unless it is an error."""
+        """Ask once; the body goes to `sink` unless it is an error."""
         start = time.monotonic()
         try:
             answer = receive(self._session(), address, sink, limits, key)
@@ -243,7 +243,7 @@ class Connection:
             self._refuse(answer)
 
     def _refuse(self, answer: Answer) -> NoReturn:
-        """Raise what an answer of another status than 200 means."""
+        """Raise the error for an answer with another status than 200."""
         if answer.status in (404, 414):
             raise ApiError(answer.status, answer.reason)
         if answer.status == 429 or answer.status >= 500:
@@ -258,7 +258,7 @@ class Connection:
         raise ApiError(*refusal)
 
     def _give_up(self, error: UnreadableError) -> None:
-        """The server is well, this document is not; but not all of them can be broken."""
+        """Give up a document that is broken on a healthy server; fail if all documents are."""
         with self._lock:
             self._failures.clear()
             self._given_up += 1
@@ -278,7 +278,7 @@ class Connection:
 
     def _wait_for_turn(self) -> None:
         rests = None
-        while rests != self._rests:  # else the server has asked another thread for a rest while we waited
+        while rests != self._rests:  # another thread may be told to pause meanwhile
             with self._lock:
                 rests = self._rests
                 now = time.monotonic()
@@ -302,17 +302,17 @@ class Connection:
         wait = backoff if error.wait is None else min(error.wait, _LONGEST_WAIT)
         logger.info("%s: %s; trying again in %.1f s", path[:80], error, wait)
         with self._lock:
-            # The other threads leave the server alone as well.
+            # The other threads pause, too.
             self._rests += 1
             self._next_start = max(self._next_start, time.monotonic() + wait)
         self._sleep(wait)
 
 
 def plain_address(server: str) -> str:
-    """The API's address without a format at its end.
+    """The API's address without a format at the end.
 
     Raises:
-        BadInput: it is no address.
+        BadInput: it is not an address.
     """
     if not server.startswith(("http://", "https://")):
         raise BadOption(f"the server must be an address like {DEFAULT_SERVER}, not {server!r}")
@@ -320,7 +320,7 @@ def plain_address(server: str) -> str:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """Seconds of a `Retry-After` header; None if there is none, or it is a date."""
+    """Seconds of a `Retry-After` header; None if it is missing or a date."""
     try:
         return None if retry_after is None else max(0.0, float(retry_after))
     except ValueError:

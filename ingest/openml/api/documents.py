@@ -1,11 +1,11 @@
 """OpenML's XML documents, as columns and dictionaries of text.
 
-Listings come from templates that do not escape everything, and flows use HTML's entities, which XML does not
-know. A document counts as read if it is well-formed and has the root that was asked for.
+Listings come from templates that do not escape everything, and flows use HTML entities, which XML does not
+have. A document is accepted if it is well-formed and has the requested root.
 
-Setups are nearly all of what is transferred: thirty parameters each, which say the same in every setup of a
-flow but for the value. So the first setup of a flow is parsed, and of the others the values are cut out of
-the text as long as everything around them is the same, which is three times as fast.
+Setups are most of the traffic: thirty parameters each, which are the same in every setup of a flow except for
+the value. So only the first setup of a flow is parsed; from the others the values are cut out of the text as
+long as all around them is the same, which is three times as fast.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _DOCTYPE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:[^?]|\?(?!>))*+\?>|<!--(?:[^-]|-(?!->))*+-->)*+<!DOCTYPE", re.IGNORECASE
 )
 _NAMESPACE = re.compile(r"\{[^}]*\}")
-_MOST_DIGITS = 18  # of a number that 64 bits hold
+_MOST_DIGITS = 18  # of a number that fits 64 bits
 _MOST_TAGS = 300_000
-"""Signs `<` of a document without hyperparameters: a page has up to 40,000. A nested one takes 500 bytes."""
+"""Most `<` in a document without hyperparameters: a page has up to 40,000. A nested one takes 500 bytes."""
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
@@ -44,12 +44,12 @@ class UnreadableError(Exception):
     def __init__(self, reason: str, *, complete: bool = False) -> None:
         super().__init__(reason)
         self.complete = complete
-        """Whether it is the right document, to its end: then another try may well bring the same."""
+        """Whether the body is the complete right document, so that a retry is likely to bring the same."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a component, as far as all setups agree."""
+    """One parameter of a component: the part that all setups share."""
 
     id: str
     component_flow: str
@@ -59,20 +59,20 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class SetupValues:
-    """The values of one setup, as text; tens of thousands of these are held at a time."""
+    """The values of one setup, as text; tens of thousands are in memory at a time."""
 
     setup: str
     flow: str
     parameters: tuple[str, ...] = ()
-    """Ids, shared by the setups that have the same."""
+    """Parameter ids, shared by the setups that have the same."""
     texts: str = ""
-    """Their values one after the other, a zero byte between two: XML has none."""
+    """The values, joined by zero bytes, which XML can't contain."""
     exists: bool = True
-    """False: runs refer to it, and the server has nothing of it."""
+    """False: runs refer to it, but the server has no data of it."""
 
     @property
     def values(self) -> dict[str, str]:
-        """Value by parameter id. A value that is empty is the empty text."""
+        """Value by parameter id; an empty value is the empty text."""
         return dict(zip(self.parameters, self.texts.split("\0") if self.parameters else (), strict=True))
 
 
@@ -85,11 +85,11 @@ class Listing:
     setups: list[SetupValues] = field(default_factory=list)
     parameters: dict[str, Parameter] = field(default_factory=dict)
     lost: int = 0
-    """Rows that the server has here and that can't be read."""
+    """Unreadable rows of the server here."""
 
 
 def read_error(body: bytes) -> tuple[int, str] | None:
-    """Code and message of an error document; None if it is none."""
+    """Code and message of an error document; None for other documents."""
     try:
         content = _leaves(parse(body, "error"))
         return int(content["code"]), content.get("message", "")
@@ -98,11 +98,11 @@ def read_error(body: bytes) -> tuple[int, str] | None:
 
 
 def parse(body: bytes, root: str) -> ET.Element:
-    """The root element of a document, whose name must be `root`; names have no namespace.
+    """The root element, named `root`, of a document; namespaces are removed from names.
 
     Raises:
-        UnreadableError: it is cut off, or something else, such as a document that declares entities of its
-            own, which could grow without end or name files.
+        UnreadableError: it is cut off, or something else, such as a document that declares entities, which
+            could grow without end or name files.
     """
     if not _IS_UTF8_MARKUP.match(body) or _DOCTYPE.match(body):
         raise UnreadableError("not XML in UTF-8, or with a document type declaration")
@@ -114,7 +114,7 @@ def parse(body: bytes, root: str) -> ET.Element:
         element = _parsed_with_entities(body, root)
     except (ValueError, LookupError) as error:  # an unknown encoding
         raise UnreadableError(str(error)) from error
-    plain = cache(lambda name: _NAMESPACE.sub("", name))  # so that elements of one name share it
+    plain = cache(lambda name: _NAMESPACE.sub("", name))  # so that elements of the same name share it
     for part in element.iter():
         part.tag = plain(part.tag)
     if element.tag != root:
@@ -123,7 +123,7 @@ def parse(body: bytes, root: str) -> ET.Element:
 
 
 def _parsed_with_entities(body: bytes, root: str) -> ET.Element:
-    """The document, with HTML's entities as the characters that they stand for."""
+    """Parse the document with HTML entities replaced by their characters."""
     text = _ENTITY.sub(
         lambda found: found[0] if found[1] in _OF_XML else html5.get(found[1], found[0]),
         body.decode("utf-8", errors="replace"),
@@ -136,12 +136,12 @@ def _parsed_with_entities(body: bytes, root: str) -> ET.Element:
 
 
 def rows_in(root: str, row: str) -> Callable[[bytes], list[dict[str, str]]]:
-    """A function that reads the children's text of each element `row` in a document with this root."""
+    """Return a reader of the texts of the children of each element `row` in a document with this root."""
     return lambda body: [_leaves(element) for element in parse(body, root).iter(row)]
 
 
 def read_tasks(body: bytes) -> list[dict[str, str]]:
-    """Rows of `task/list`, each with the number of its estimation procedure and the name of its target."""
+    """Rows of `task/list`, each with the id of its estimation procedure and the name of its target."""
     rows: list[dict[str, str]] = []
     for element in parse(body, "tasks").iter("task"):
         inputs = {part.get("name", ""): part.text or "" for part in element.findall("input")}
@@ -153,7 +153,7 @@ def read_tasks(body: bytes) -> list[dict[str, str]]:
 
 
 def read_qualities(body: bytes) -> dict[str, str | None]:
-    """`data/qualities/{id}`: value by name, None where it is empty."""
+    """`data/qualities/{id}`: value by name, None if empty."""
     qualities = parse(body, "data_qualities").iter("quality")
     rows = [_leaves(element) for element in qualities]
     return {row["name"]: row.get("value") for row in rows if "name" in row}
@@ -161,17 +161,17 @@ def read_qualities(body: bytes) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class DatasetDescription:
-    """What `data/{id}` says about a dataset and the files with its content."""
+    """A dataset's description at `data/{id}`, with the files of its content."""
 
     name: str
     target: str | None
-    """The name of its target, or several names between commas."""
+    """Name of the target, or comma-separated names."""
     ignored: tuple[str, ...]
-    """Names of columns to leave out, or several between commas."""
+    """Comma-separated names of columns to leave out."""
     url: str | None
-    """Address of the file as it was uploaded, ARFF as a rule."""
+    """Address of the uploaded file, usually ARFF."""
     md5: str | None
-    """Checksum of that file."""
+    """MD5 checksum of that file."""
     parquet_url: str | None
 
 
@@ -196,7 +196,7 @@ def read_suite(body: bytes) -> list[str]:
 
 
 def read_measures(body: bytes) -> list[str]:
-    """The measures that the server has."""
+    """The measures of the server."""
     return [element.text for element in parse(body, "evaluation_measures").iter("measure") if element.text]
 
 
@@ -217,7 +217,7 @@ def read_evaluations(body: bytes) -> Listing:
 
 def read_setups(body: bytes) -> Listing:
     """A page of `setup/list`."""
-    # Here parameters stand between the other children of a setup, mostly without an element around them.
+    # Parameters are among the other children of a setup, mostly without an element around them.
     is_wrapped = _OPEN in body
     places = _wrapped_parameters(body) if is_wrapped else _parameters_of_setups(body)
     skeleton, blocks = _without_blocks(body, places)
@@ -231,7 +231,7 @@ def read_setups(body: bytes) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a block of parameters stands in a document."""
+    """Position of a block of parameters in a document."""
 
     start: int
     end: int
@@ -252,7 +252,7 @@ def _wrapped_parameters(body: bytes) -> Iterator[_Place]:
 
 
 def _parameters_of_setups(body: bytes) -> Iterator[_Place]:
-    """All elements `parameter` of each setup together."""
+    """All elements `parameter` of each setup."""
     setup = body.find(_SETUP_START)
     while setup >= 0:
         following = body.find(_SETUP_START, setup + 1)
@@ -264,9 +264,9 @@ def _parameters_of_setups(body: bytes) -> Iterator[_Place]:
 
 
 def _without_blocks(body: bytes, places: Iterable[_Place]) -> tuple[bytes, list[_Place]]:
-    """The document with a numbered, empty element for each block of parameters, and the blocks.
+    """Replace each block of parameters by a numbered, empty element; return the document and the blocks.
 
-    Blocks are nearly all of a document, which is large: they are not copied.
+    Blocks are most of a large document, so they are not copied.
     """
     skeleton: list[bytes] = []
     blocks: list[_Place] = []
@@ -294,7 +294,7 @@ class _Template:
         return cls(parameters, [piece[: piece.rfind(_VALUE) + len(_VALUE)] for piece in pieces], end)
 
     def texts(self, block: bytes) -> str | None:
-        """The values of `SetupValues`; None for a block with another text."""
+        """The values for `SetupValues`; None if the text around them differs."""
         *pieces, end = block.split(_VALUE_END)
         parts = list(zip(pieces, self.prefixes, strict=False))
         if end != self.end or not len(pieces) == len(self.prefixes) == len(self.parameters):
@@ -304,14 +304,14 @@ class _Template:
         together = b"\0".join([piece[len(prefix) :] for piece, prefix in parts])
         try:
             texts = _unescaped(together.decode("utf-8", errors="replace"))
-        except ValueError:  # a reference to a character by an endless number: let the parser say so
+        except ValueError:  # an endless character reference: let the parser reject it
             return None
-        # A zero byte in a value: let the parser say that there can be none.
+        # A zero byte in a value: let the parser reject it.
         return texts if texts.count("\0") == max(len(pieces) - 1, 0) else None
 
 
 def _unescaped(text: str) -> str:
-    """The text that an XML text means; much faster than `html.unescape` on the usual entities."""
+    """Decode the entities of an XML text; much faster than `html.unescape` on the usual ones."""
     if "&" not in text:
         return text
     if "&#" in text:
@@ -331,7 +331,7 @@ class _Values:
         self._templates: dict[str, _Template] = {}
 
     def of(self, setup: str, flow: str, element: ET.Element | None) -> SetupValues:
-        """The setup whose block of parameters `element` stands for."""
+        """The setup whose block of parameters `element` replaces."""
         if element is None or element.get("block") is None:
             return SetupValues(setup, flow)
         number = element.get("block", "")
@@ -365,7 +365,7 @@ class _Values:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number of something, as OpenML's ids are."""
+    """Whether a text is a number like OpenML's ids."""
     return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
@@ -383,7 +383,7 @@ def _leaves(element: ET.Element, texts: dict[str, str] | None = None) -> dict[st
     """Text of the children that have text and no children of their own.
 
     Args:
-        texts: by themselves; elements that say the same share its text here.
+        texts: cache of texts, so that equal ones share memory.
     """
     own = {child.tag: child.text for child in element if child.text and not len(child)}
     return own if texts is None else {name: texts.setdefault(text, text) for name, text in own.items()}

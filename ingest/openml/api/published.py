@@ -1,7 +1,7 @@
-"""Datasets as a server publishes them: description and file, kept on this machine once they came.
+"""Published datasets: description and file, cached on this machine.
 
-OpenML has the file that was uploaded, with its MD5 checksum, and a Parquet file of most datasets, with none.
-So the first is preferred. A file that was changed or cut off on this machine is downloaded again.
+OpenML has the uploaded file, with an MD5 checksum, and for most datasets a Parquet file, without one. So the
+first is preferred. A cached file that was changed or cut off is downloaded again.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from warehouse.support.files import unfinished_folder, write_json
 from warehouse.support.paths import cache_directory
 
 _PATIENCE = 3
-"""Failures in a row after which a server is taken to be down by somebody who waits for one dataset."""
+"""Failures in a row after which a server counts as down when a user waits for one dataset."""
 
 
 def open_connection(server: str | None = None) -> Connection:
-    """A connection for single datasets, to the server and with the API key of OpenML's configuration file."""
+    """Connect for single datasets, to the server and with the API key of OpenML's configuration file."""
     configured = _configuration()
     return Connection(
         server or configured.get("server") or DEFAULT_SERVER,
-        rate=10.0,  # there are two requests
+        rate=10.0,  # only two requests are made
         api_key=configured.get("apikey") if server is None else None,
         patience=_PATIENCE,
     )
 
 
 def published_dataset(number: int, connection: Connection, most: int) -> PublishedDataset:
-    """A dataset of a server, without a request where it came before.
+    """A dataset of a server, from the cache if possible.
 
     Args:
-        most: bytes of its file.
+        most: most bytes of its file.
 
     Raises:
-        UnreadableInput: the server has no such dataset, its file has another checksum than its description
-            says, or is larger than `most`.
+        UnreadableInput: the server has no such dataset, its file does not have the checksum of its
+            description, or is larger than `most`.
         Unwritable: there is no room for the file.
         Failed: the server can't be reached.
     """
@@ -65,7 +65,7 @@ def published_dataset(number: int, connection: Connection, most: int) -> Publish
 
 
 def _kept(number: int, folder: Path) -> PublishedDataset | None:
-    """The dataset as it was kept; None if it was not, or was damaged since."""
+    """The cached dataset; None if it is missing or damaged."""
     try:
         facts: dict[str, Any] = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
         file = folder / facts["md5"]
@@ -93,7 +93,7 @@ def _downloaded(
 
 
 def _download(description: DatasetDescription, connection: Connection, most: int, file: Path) -> str:
-    """Write the dataset's file, the one with a checksum if it is there; its MD5 checksum."""
+    """Download the dataset's file, preferably the one with a checksum; return its MD5 checksum."""
     uploaded, converted = (description.url, description.md5), (description.parquet_url, None)
     choices = [uploaded, converted] if description.md5 else [converted, uploaded]
     given = [(_address(url, connection.server), md5) for url, md5 in choices if url]
@@ -116,13 +116,13 @@ def _download(description: DatasetDescription, connection: Connection, most: int
 
 
 def _address(url: str, server: str) -> str:
-    """The address of a file, encrypted where the server is asked so."""
+    """The address of a file; encrypted if requests to the server are."""
     address = urljoin(f"{server}/", url)
     return re.sub("^http:", "https:", address) if server.startswith("https:") else address
 
 
 def _configuration() -> dict[str, str]:
-    """What the configuration file of OpenML's client says, if there is one."""
+    """The settings in the configuration file of OpenML's client, if there is one."""
     folder = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     parser = configparser.RawConfigParser()
     with contextlib.suppress(OSError, ValueError, configparser.Error):

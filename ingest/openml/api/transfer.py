@@ -1,8 +1,8 @@
-"""One answer of a web server, as long as it keeps to limits of bytes and time.
+"""Receive one answer of a web server within limits of bytes and time.
 
-A server may send without end, send a byte now and then, send what unpacks without bound, or redirect without
-end. The timeouts of libraries limit nothing but the wait between two pieces. So a thread receives the answer,
-and whoever asked waits for that thread no longer than the limit.
+A server may send without end, send a byte now and then, send data that unpacks without bound, or redirect
+without end. Timeouts of libraries only limit the wait between two pieces. So a thread receives the answer,
+and the caller waits for that thread no longer than the limit.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Sink = Callable[[bytes], object]
 _TIMEOUTS = (10.0, 60.0)  # seconds to connect, and between two pieces of an answer
 _PIECE = 1 << 16  # bytes
 _LEAST_SPEED = 20_000
-"""Bytes per second: an answer that comes faster is waited for, however long it is."""
+"""Bytes per second: an answer that is faster has no time limit."""
 _MOST_REDIRECTS = 5
 _ERROR_BYTES = 1 << 20
-"""Bytes of the body of an error beyond which nothing more of it is read."""
+"""Most bytes to read of the body of an error."""
 _GZIP = 31  # zlib's number for the format with gzip's header
 _MIB = 1 << 20
 
@@ -38,17 +38,17 @@ class AnswerLimits:
     """Limits of one answer."""
 
     bytes: int = 32 * _MIB
-    """Bytes of a body, as they are sent and when they are unpacked."""
+    """Most bytes of a body, as sent and as unpacked."""
     seconds: float = 60.0
-    """Time for a whole answer; beyond it, an answer is waited for as long as 20 kB come per second."""
+    """Time for a whole answer, extended as long as 20 kB arrive per second."""
 
 
 class TransferError(Exception):
-    """No answer came: the network, or a server that cuts it off or sends it in an unknown form."""
+    """No answer: a fault of the network, or an answer that is cut off or in an unknown form."""
 
 
 class TooSlowError(TransferError):
-    """The answer is not whole within the limit of time."""
+    """The answer is not complete within the time limit."""
 
 
 class TooLargeError(Exception):
@@ -56,12 +56,12 @@ class TooLargeError(Exception):
 
 
 class AstrayError(Exception):
-    """The address, or one that the server redirects to, can't be asked."""
+    """The address, or one in a redirection, is not usable."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Status of an answer and, unless that is 200, its body."""
+    """Status of an answer and, unless it is 200, the body."""
 
     status: int
     reason: str
@@ -70,12 +70,12 @@ class Answer:
 
 
 def open_session(headers: dict[str, str]) -> requests.Session:
-    """A session that leaves redirections alone; other ones read the whole body of a redirection."""
+    """A session that does not follow redirections; default ones read the whole body of a redirection."""
     import requests
 
     class Session(requests.Session):
         def get_redirect_target(self, resp: requests.Response) -> None:
-            """Say that there is none."""
+            """Report no redirection."""
 
     session = Session()
     session.headers.update(headers)
@@ -88,14 +88,14 @@ def receive(
     """Ask for an address and wait for the whole answer.
 
     Args:
-        session: one of `open_session`, that nothing else uses meanwhile; after `TooSlowError` not to be used.
-        sink: gets the body of an answer of status 200, unpacked; its exceptions are raised here.
-        key: of the API, for this address and none that it redirects to.
+        session: from `open_session`, not in use elsewhere; unusable after `TooSlowError`.
+        sink: gets the unpacked body of an answer with status 200; its exceptions are raised here.
+        key: API key, sent to this address but not to redirections.
 
     Raises:
-        TransferError: no whole answer came.
+        TransferError: the answer is missing or incomplete.
         TooLargeError: it has too many bytes.
-        AstrayError: the address is none of the web, or redirects without end or to one that is none.
+        AstrayError: the address or a redirection is not a web address, or there are too many redirections.
     """
     transfer = _Transfer(session, sink, limits)
     ended: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
@@ -127,7 +127,7 @@ class _Transfer:
 
     def __init__(self, session: requests.Session, sink: Sink, limits: AnswerLimits) -> None:
         self.received = 0
-        """Bytes of the body so far, as they are sent."""
+        """Bytes of the body so far, as sent."""
         self.is_given_up = False
         self._session = session
         self._sink = sink
@@ -151,13 +151,13 @@ class _Transfer:
                 after = response.headers.get("Retry-After")
                 return Answer(response.status_code, str(response.reason), after, bytes(error_body))
         except (requests.RequestException, urllib3.exceptions.HTTPError, http.client.HTTPException) as error:
-            # Not its message: that has the address, which may hold the key.
+            # Not the message: it contains the address, which may contain the key.
             raise TransferError(type(error).__name__) from error
         except zlib.error as error:
             raise TransferError("a packed answer that is damaged") from error
 
     def _response(self, address: str, key: str | None) -> requests.Response:
-        """The head of the answer, at the address to which redirections lead."""
+        """The head of the answer, after redirections."""
         for _ in range(_MOST_REDIRECTS + 1):
             _check_address(address)
             response = self._session.get(
@@ -170,7 +170,7 @@ class _Transfer:
         raise AstrayError(f"more than {_MOST_REDIRECTS} redirections, one after the other")
 
     def _unpacked(self, response: requests.Response) -> Iterator[bytes]:
-        """The pieces of the body, of which neither those sent nor those unpacked are more than the limit."""
+        """The pieces of the body, limited in both sent and unpacked bytes."""
         encoding = response.headers.get("Content-Encoding", "identity").lower()
         if encoding not in ("identity", "gzip", ""):
             raise TransferError(f"an answer in the unknown encoding {encoding[:20]!r}")
@@ -218,7 +218,7 @@ def _check_address(address: str) -> None:
 
 
 def _redirected(address: str, location: str) -> str:
-    """Where a redirection leads; from an encrypted address to encrypted ones alone."""
+    """Target of a redirection; encrypted addresses only redirect to encrypted ones."""
     try:
         target = urljoin(address, location)
     except ValueError:
@@ -229,7 +229,7 @@ def _redirected(address: str, location: str) -> str:
 
 
 def _pieces(unpacker: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
-    """What packed bytes unpack to, a piece at a time."""
+    """Unpack bytes, a piece at a time."""
     while True:
         piece = unpacker.decompress(packed, _PIECE)
         packed = unpacker.unconsumed_tail

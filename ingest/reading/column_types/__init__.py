@@ -1,1 +1,1 @@
-"""Words of a column as values, and the role of the column."""
+"""Convert text columns to values, and detect the role of a column."""

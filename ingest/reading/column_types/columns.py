@@ -1,9 +1,9 @@
-"""Columns of any source in one form.
+"""Convert columns of any source to a common form.
 
-Every source (CSV, ARFF, Parquet, a data frame) writes the same values in other ways. `read_column` brings a
-column to one of these: float64/int64, datetime64[us], `str`, or `category` with text categories (a column
-that its source declares as categories, or that holds booleans). Columns of words are judged by their
-distinct words, so that the cost hardly grows with the rows.
+Sources (CSV, ARFF, Parquet, a data frame) store the same values differently. `read_column` converts a column
+to one of these: float64/int64, datetime64[us], `str`, or `category` with text categories (booleans, and
+columns that the source declares as categories). Text columns are judged by their distinct words, so that the
+cost hardly grows with the rows.
 """
 
 from __future__ import annotations
@@ -23,29 +23,28 @@ from ingest.reading.column_types.numbers import NEARLY_ALL, read_numbers
 Kind = Literal["numbers", "dates", "words"]
 
 _EXACT = 2**53  # beyond it float64 merges whole numbers
-_LOOKED_AT = 100  # cells that tell most columns of words
-_MOST_ODD = 0.5  # of the cells: a column that mostly says "none" is no column of numbers
-_CODES_OF_ONE_LENGTH = 0.9  # of the distinct words, or else ...
+_LOOKED_AT = 100  # cells that rule out most text columns
+_MOST_ODD = 0.5  # of the cells: a column of mostly "none" is not numeric
+_CODES_OF_ONE_LENGTH = 0.9  # share of the distinct words, or else ...
 _CODES_WITH_ZERO = 0.1  # ... that begin with a zero
 _SPELLINGS = pa.array(
     sorted({how(word) for word in MISSING_MARKERS for how in (str, str.upper, str.title)} | {"NaN"})
 )
-"""Usual spellings of the words without a value; all others are seen more slowly."""
+"""Usual spellings of missing values; others take longer to recognize."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it was read, and which of its words did not fit."""
+    """A column as read, with the words that did not fit."""
 
     values: pd.Series
     """(n,) float64/int64, datetime64[us], `str` or `category`, missing values as NaN/NaT."""
     odd: tuple[str, ...] = ()
-    """Words among numbers (dates) that are none; they are missing."""
+    """Words in a column of numbers (dates) that are not numbers (dates); they are missing."""
     limits: tuple[str, ...] = ()
-    """Words such as `<40` among numbers, which count as the limit."""
+    """Words such as `<40` in a column of numbers, which count as the limit."""
     form: str | None = None
-    """How words are written that were read: the format of dates, the decimal sign of numbers that are not
-    all written as programs write them."""
+    """Format of the words: of dates, or the decimal sign of numbers unless all are written as in programs."""
 
 
 def tidied(column: pd.Series) -> pd.Series:
@@ -54,17 +53,17 @@ def tidied(column: pd.Series) -> pd.Series:
 
 
 def read_column(column: pd.Series, decimal: str | None = None, kind: Kind | None = None) -> Column:
-    """Bring a column to one form.
+    """Convert a column to the common form.
 
-    Words of which nearly all are numbers, or dates of one format, become such; the others among them are
-    missing. Codes stay words: whole numbers with leading zeros, or too long for a float to tell apart.
-    Declared categories stay what they are. Infinities become missing.
+    Words become numbers, or dates of one format, if nearly all are; the others are then missing. Codes stay
+    words: whole numbers with leading zeros, or too long to be distinguished as floats. Declared categories
+    are kept. Infinities become missing.
 
     Args:
-        column: (n,) in whatever form the source has.
+        column: (n,) in any form of a source.
         decimal: decimal sign of the file, "." or ","; None = unknown (see `read_numbers`).
-        kind: what words are to be taken as: a single number (date) then makes the others missing, and as
-            words they are kept as written, but for `?` and empty ones. None = what they look like.
+        kind: type to convert words to: then a single number (date) makes the others missing, and words are
+            kept as written, except `?` and empty ones. None = detected.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -86,7 +85,7 @@ def _tidied_numbers(column: pd.Series) -> pd.Series:
     if column.dtype in (np.float64, np.int64):
         values = column.to_numpy()
     elif pd.api.types.is_integer_dtype(column.dtype) and (column.max() > _EXACT or column.min() < -_EXACT):
-        # Whole numbers that differ would be the same float.
+        # Different whole numbers would become the same float.
         return column.astype("str")
     else:
         values = column.to_numpy(dtype=float, na_value=np.nan)
@@ -100,7 +99,7 @@ def _truth_values(column: pd.Series) -> pd.Series:
 
 
 def _tidied_categories(column: pd.Series) -> pd.Series:
-    """Text categories in alphabetical order, those that do not occur too; `?` among them means missing."""
+    """Text categories in alphabetical order, including unused ones; the category `?` means missing."""
     words = [label(value).strip() for value in column.cat.categories]
     kept = sorted(set(words) - {"", "?"})
     position = {word: index for index, word in enumerate(kept)}
@@ -131,14 +130,14 @@ def _tidied_words(column: pd.Series, decimal: str | None, kind: Kind | None) -> 
 
 
 def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:
-    """Share of the cells with a value that say an odd word."""
+    """Share of the cells with a value that contain an odd word."""
     cells = np.bincount(codes[codes >= 0], minlength=len(words))
     odd = words.str.strip().isin(column.odd).to_numpy()
     return float(cells[odd].sum() / cells[odd | column.values.notna().to_numpy()].sum())
 
 
 def _plain_numbers(column: pd.Series) -> pd.Series | None:
-    """Words as int64/float64 where all are written as programs write numbers, and none is a code."""
+    """Words as int64/float64 if all are plain numbers as in programs, and none is a code."""
     words = pa.array(column)
     number = _type_of(words[:_LOOKED_AT])
     if number is None:
@@ -149,7 +148,7 @@ def _plain_numbers(column: pd.Series) -> pd.Series | None:
     numbers = _cast(words, number)
     if numbers is None and number == pa.int64():
         numbers = _cast(words, pa.float64())
-    if numbers is None:  # gaps come late
+    if numbers is None:  # missing values come late
         words = _without_gaps_of_arrow(words)
         numbers = _cast(words, pa.float64())
     if numbers is None:
@@ -162,12 +161,12 @@ def _plain_numbers(column: pd.Series) -> pd.Series | None:
             return None  # codes such as 007, or 0x10
     values = numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
     if values.dtype != np.int64 and (np.abs(values[np.isfinite(values)]) > _EXACT).any():
-        return None  # serial numbers may be the same float
+        return None  # different serial numbers may be the same float
     return _tidied_numbers(pd.Series(values, index=column.index))
 
 
 def _type_of(words: pa.Array | pa.ChunkedArray) -> pa.DataType | None:
-    """The type of number that words are, told from a few of them: a cast that fails takes as long as one."""
+    """The numeric type of words, guessed from a few of them, since a failing cast is slow."""
     return next((number for number in (pa.int64(), pa.float64()) if _cast(words, number) is not None), None)
 
 
@@ -186,7 +185,7 @@ def _without_gaps_of_arrow(words: pa.Array | pa.ChunkedArray) -> pa.Array | pa.C
 
 
 def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -> Column:
-    """Distinct words as numbers or dates where nearly all are, else without blanks around."""
+    """Distinct words as numbers or dates if nearly all are, else stripped of blanks."""
     if kind == "words":
         words = words.str.strip()
         return Column(words.mask(words.isin(["", "?"])))
@@ -205,7 +204,7 @@ def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -
 
 
 def _are_codes(words: pd.Series) -> bool:
-    """Whether the words are digits of which some begin with zeros: zip codes, not amounts."""
+    """Whether the words are digits, some with leading zeros: zip codes, not amounts."""
     first = words.dropna().unique()
     if len(first) == 0 or not str(first[0]).isdigit():
         return False
@@ -222,7 +221,7 @@ def _are_codes(words: pd.Series) -> bool:
 
 
 def _merges(words: pd.Series, numbers: pd.Series) -> bool:
-    """Whether long whole numbers that differ as words are one float."""
+    """Whether long whole numbers that differ as words become the same float."""
     large = numbers.abs() > _EXACT
     return bool(large.any() and words[large].nunique() > numbers[large].nunique())
 
@@ -233,7 +232,7 @@ def _without_markers(words: pd.Series) -> pd.Series:
 
 
 def as_words(column: pd.Series) -> pd.Series:
-    """A column of any form as `str`, without making numbers or dates of words that look like them."""
+    """A column of any form as `str`, without conversion of words to numbers or dates."""
     if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
         return labels(tidied(column))
     if column.dtype == object:
@@ -244,13 +243,13 @@ def as_words(column: pd.Series) -> pd.Series:
 
 
 def as_numbers(words: pd.Series) -> pd.Series | None:
-    """The words as float64 when all are numbers, however they are written, else None."""
+    """The words as float64 if all are numbers in any notation, else None."""
     found = read_numbers(words)
     return None if found is None or found.odd else found.values
 
 
 def as_dates(words: pd.Series) -> pd.Series | None:
-    """The words as datetime64 when all are dates of one common format, else None."""
+    """The words as datetime64 if all are dates of one format, else None."""
     found = read_dates(words)
     return None if found is None or found.odd else found.values
 

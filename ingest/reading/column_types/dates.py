@@ -1,4 +1,4 @@
-"""Dates in text columns: detection of one format for a column, and parsing."""
+"""Dates in text columns: detect one format for a column, and parse it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pandas as pd
 from ingest.reading.column_types.numbers import NEARLY_ALL
 
 ISO = "ISO8601"
-"""Name of the format of ISO's dates, in the terms of pandas."""
-# Where day and month cannot be told apart, the first format that fits all values is taken.
+"""Name of ISO's date format in pandas."""
+# If day and month are ambiguous, the first format that fits all values is used.
 _DAYS = (
     *("%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
@@ -27,8 +27,8 @@ _LOOKS_LIKE_DATE = re.compile(
     rf"|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH}[- ]\d{{2,4}})(?: .*)?",
     re.IGNORECASE,
 )
-_LOOKED_AT = 20  # distinct words that tell most columns of text
-_LEAST_LIKE_DATES = 0.8  # of these: a few odd words may stand at the top
+_LOOKED_AT = 20  # distinct words that rule out most text columns
+_LEAST_LIKE_DATES = 0.8  # of these: a few odd words may come first
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Dates:
     """A column of words, nearly all dates of one format."""
 
     values: pd.Series
-    """(n,) datetime64[us] beside the words; NaT for words that are not dates of the format."""
+    """(n,) datetime64[us], aligned with the words; NaT for words that are not dates of the format."""
     format: str
-    """Their format: `ISO`, or a pattern as pandas takes it."""
+    """The format: `ISO`, or a pattern of pandas."""
     odd: tuple[str, ...]
     """Words that are not dates of the format."""
 
@@ -46,11 +46,11 @@ class Dates:
 def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
     """The dates in words, or None if the share with one format is below `least`.
 
-    Times with a zone are brought to UTC. `1/2/2020` is read as month/day/year as long as all fit.
+    Times with a zone are converted to UTC. `1/2/2020` is read as month/day/year if all dates fit.
 
     Args:
-        words: (n,) distinct words without blanks around, NaN for gaps.
-        least: share of the words that have to be dates; 0 = a single one suffices.
+        words: (n,) distinct words without surrounding blanks, NaN for missing ones.
+        least: minimum share of the words that are dates; 0 = a single one suffices.
     """
     present = words.dropna()
     first = present.head(_LOOKED_AT)
@@ -72,7 +72,7 @@ def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
 
 
 def likely_formats(words: pd.Series) -> Iterator[str]:
-    """The formats that one of the first distinct words has, in the terms of pandas, the likeliest first."""
+    """The formats, as pandas patterns, of any of the first distinct words, most likely first."""
     first = pd.Series(words.dropna().unique()[:_LOOKED_AT], dtype="str")
     has_time = first.str.contains(":", regex=False).any()
     formats = [day + time for day in _DAYS for time in _TIMES] if has_time else _DAYS
@@ -80,7 +80,7 @@ def likely_formats(words: pd.Series) -> Iterator[str]:
 
 
 def dates_of_format(words: pd.Series, date_format: str) -> pd.Series:
-    """The words as datetime64[us]; NaT for those that are no dates of the format."""
+    """The words as datetime64[us]; NaT for those that are not dates of the format."""
     is_iso = date_format == ISO
     dates = pd.to_datetime(words, format=date_format, errors="coerce", utc=is_iso)
     return (dates.dt.tz_localize(None) if is_iso else dates).astype("datetime64[us]")

@@ -1,6 +1,6 @@
-"""Written cells without a value (compared in lower case, without blanks around)."""
+"""Markers of missing values (compared in lower case, without surrounding blanks)."""
 
-# In every column: of statistics packages, databases (\N) and spreadsheets (errors, #NV in German).
+# In every column: from statistics packages, databases (\N) and spreadsheets (errors, #NV in German).
 MISSING_MARKERS = frozenset({
     "", "?", "na", "n/a", "nan", "null", "<na>", "n.a.", r"\n", "(null)",
     "#n/a", "#na", "#nv", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#wert!", "#bezug!",

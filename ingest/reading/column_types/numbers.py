@@ -1,7 +1,7 @@
 """Numbers in text columns: units, thousands, decimal commas, parentheses, limits of detection.
 
-A column is judged as a whole, by its distinct words. Notation: a word's *body* is its digits with the signs
-between them; a sign *proves* its part where the body leaves no choice. In 1,234.5 the comma stands between
+A column is judged as a whole, by its distinct words. Notation: a word's *body* is its digits and the signs
+between them; a body *proves* a sign's meaning if only one is possible. In 1,234.5 the comma separates
 thousands and the point is decimal, in 51,26 the comma is decimal; 1.149 and 1,149 prove nothing.
 """
 
@@ -16,18 +16,18 @@ import numpy as np
 import pandas as pd
 
 NEARLY_ALL = 0.95
-"""Share of the distinct words of a column that make it one of numbers, or of dates; set by hand."""
+"""Minimum share of numbers, or of dates, in the distinct words of a column of them; set by hand."""
 LONGEST = 60
-"""Characters of a number; parsers take quadratic time for endless digits."""
-_LOOKED_AT = 100  # distinct words that tell most columns of text
-_LEAST_WITH_UNIT = 10  # distinct words, where no blank stands before the unit: 2L, 3L and 4L may be names
-_LEAST_BESIDE_LIMITS = 10  # numbers: where there are fewer, ">3" is a category beside 1, 2 and 3
+"""Most characters of a number; parsers take quadratic time for endless digits."""
+_LOOKED_AT = 100  # distinct words that rule out most text columns
+_LEAST_WITH_UNIT = 10  # distinct words, if no blank precedes the unit: 2L, 3L and 4L may be names
+_LEAST_BESIDE_LIMITS = 10  # numbers: with fewer, ">3" is a category like 1, 2 and 3
 _MULTIPLES = frozenset({"k", "K", "m", "M", "B", "T", "mn"})
-"""Units that may change a number's size (300 K, 5 m), and so can't stand beside numbers without them."""
+"""Units that may scale a number (300 K, 5 m), so that it can't be mixed with numbers without a unit."""
 POWERS = {"k": "e3", "K": "e3", "M": "e6", "B": "e9"}
 POWERS |= {"bn": "e9", "Mio": "e6", "Mrd": "e9", "Lac": "e5", "Cr": "e7"}
 POWERS |= {" bn": "e9", " Mio": "e6", " Mrd": "e9", " Lac": "e5", " Cr": "e7"}
-"""Unit that multiplies, with the blank before it -> the exponent that it stands for: 1.5K is 1500."""
+"""Multiplying unit, with the blank before it -> its exponent: 1.5K is 1500."""
 _MOST_MULTIPLE = 0.5  # of the words
 
 _WORD = re.compile(
@@ -47,17 +47,17 @@ _WORD = re.compile(
 )
 PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
-_OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # one sign that may be either
+_OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # the sign is ambiguous
 _GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
 _INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of words, nearly all numbers."""
+    """A column of words of which nearly all are numbers."""
 
     values: pd.Series
-    """(n,) float64 beside the words; NaN for words that are not numbers."""
+    """(n,) float64, aligned with the words; NaN for words that are not numbers."""
     odd: tuple[str, ...]
     """Words that are not numbers."""
     limits: tuple[str, ...]
@@ -67,20 +67,20 @@ class Numbers:
 
 
 def looks_like_number(word: str) -> bool:
-    """Whether a word may be a number in some way of writing."""
+    """Whether a word may be a number in some notation."""
     return len(word) <= LONGEST and _WORD.fullmatch(word) is not None
 
 
 def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NEARLY_ALL) -> Numbers | None:
-    """The numbers that words are, or None where fewer than `least` of them are.
+    """Parse words as numbers, or return None if fewer than `least` of them are.
 
-    All decorated words have one currency or unit. Where no word proves what a point or a comma is, `decimal`
-    decides; without it a point is decimal, and words with a comma that may be either are no numbers.
+    All decorated words have one currency or unit. If no word proves the meaning of points and commas,
+    `decimal` decides; without it a point is decimal, and words with an ambiguous comma are not numbers.
 
     Args:
-        words: (n,) distinct words without blanks around, NaN for gaps.
+        words: (n,) distinct words without surrounding blanks, NaN for missing ones.
         decimal: decimal sign of the file, "." or ","; None = unknown.
-        least: share of the words that have to be numbers; 0 = a single one suffices.
+        least: minimum share of the words that are numbers; 0 = a single one suffices.
     """
     present = words.dropna()
     if not _may_be_numbers(present, least):
@@ -107,7 +107,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
 
 
 def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
-    """The decimal sign that most columns of a file prove, None where none does.
+    """The decimal sign that most columns of a file prove; None if none does.
 
     Args:
         columns: distinct words of each column.
@@ -122,19 +122,19 @@ def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
 
 
 def _may_be_numbers(present: pd.Series, least: float) -> bool:
-    """Whether the first words do not rule it out."""
+    """Whether the first words leave that possible."""
     first = present.head(_LOOKED_AT)
-    # A few odd words may stand at the top, beside the many that are numbers.
+    # A few odd words may come first.
     return len(first) > 0 and sum(map(looks_like_number, first)) >= max(min(least, 0.8) * len(first), 1)
 
 
 def _plain(words: pd.Series) -> pd.Series:
-    """Numbers in the way of programs, NaN for all else."""
+    """Plain numbers as in programs, NaN for all other words."""
     return pd.to_numeric(words, errors="coerce").astype(float)
 
 
 def _signed(parts: pd.DataFrame) -> pd.Series:
-    """1 or -1 for each word, NaN where a parenthesis is alone."""
+    """1 or -1 for each word, NaN for an unpaired parenthesis."""
     in_parentheses = (parts["open"] != "") & (parts["close"] != "")
     is_alone = (parts["open"] != "") != (parts["close"] != "")
     is_negative = in_parentheses | parts["sign"].isin(["-", "\u2212"])
@@ -144,12 +144,12 @@ def _signed(parts: pd.DataFrame) -> pd.Series:
 
 
 def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
-    """Select the words that have the decoration of most decorated words, or none.
+    """Select the words with the most frequent decoration, or none.
 
-    Where most words have no unit that multiplies, those with one are no numbers: 12B may be a house.
+    If most words have no multiplying unit, those with one are not numbers: 12B may be a house.
 
     Args:
-        may_be_names: whether words with letters behind the digits are names, such as 2L.
+        may_be_names: whether words with letters after the digits may be names, such as 2L.
     """
     unit = parts["unit"].mask(parts["unit"].isin(POWERS), "")
     is_multiple = unit != parts["unit"]
@@ -165,7 +165,7 @@ def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
 
 
 def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
-    """Digits with a decimal point, "" for bodies that are no number in the column's way; its decimal sign."""
+    """Digits with a decimal point, "" for bodies that do not fit the column; and its decimal sign."""
     has_gaps = bodies.str.contains(_GAPS)
     is_grouped = bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}")
     bodies = bodies.mask(has_gaps & ~is_grouped, "").str.replace(_GAPS, "", regex=True)
@@ -173,7 +173,7 @@ def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
     sign = proved[0] if proved else decimal
     if sign is None and _are_short(bodies):
         sign = "."
-    if sign is None:  # a comma may be either
+    if sign is None:  # the comma is ambiguous
         return bodies.mask(bodies.str.contains(",", regex=False), ""), "."
     thousands = "," if sign == "." else "."
     groups = _grouped(re.escape(thousands)) + (f"|{_INDIAN}" if thousands == "," else "")
@@ -184,7 +184,7 @@ def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
 
 
 def _are_short(bodies: pd.Series) -> bool:
-    """Whether a comma stands in all whole numbers above 999, beside some below: it is between thousands."""
+    """Whether all whole numbers above 999 have a comma, and some are below: then it separates thousands."""
     whole = bodies[bodies.str.fullmatch(r"\d+")]
     rest = bodies[bodies.str.contains(r"[.,]")]
     return bool(
@@ -197,13 +197,13 @@ def _grouped(sign: str) -> str:
 
 
 def _proved(bodies: pd.Series) -> list[str]:
-    """The decimal signs that bodies prove, the one that most of them prove first."""
+    """The decimal signs that bodies prove, most frequent first."""
     votes = Counter(sign for body in bodies if (sign := _proof(body)))
     return [sign for sign, _ in votes.most_common()]
 
 
 def _proof(body: str) -> str | None:
-    """The decimal sign that one body proves; None where it leaves the choice."""
+    """The decimal sign that one body proves; None if it is ambiguous."""
     signs = [sign for sign in body if sign in ".,"]
     if not signs or _OPEN_QUESTION.fullmatch(body):
         return None

@@ -28,24 +28,24 @@ _IDENTIFIER_NAME = re.compile(
     r"(?:.*[_ .-])?(?:id|index|idx|uuid|guid|key|rowid|rownames?|row_?number)|unnamed: \d+", re.IGNORECASE
 )
 _IDENTIFIER_NAME_IN_CAMEL_CASE = re.compile(r".*[a-z](?:Id|ID)")
-_IDENTIFIER_MIN_ROWS = 20  # fewer different values may be a coincidence
+_IDENTIFIER_MIN_ROWS = 20  # with fewer rows, distinct values may be a coincidence
 _IDENTIFIER_DISTINCT_SHARE = 0.95  # of the rows; a few may be entered twice
-_TEXT_DISTINCT_SHARE = 0.5  # of the rows: words of a text rarely come again
+_TEXT_DISTINCT_SHARE = 0.5  # of the rows: texts are rarely repeated
 _TEXT_MIN_LENGTH = 30  # characters, on average
 _TEXT_MIN_WORDS = 4  # on average
 
 
 NOT_LEARNED_FROM = (Role.constant, Role.identifier)
-"""Roles of columns that no pipeline looks at."""
-_NAMED = 5  # columns that are named one by one
+"""Roles of columns that no pipeline uses."""
+_NAMED = 5  # columns to name individually
 
 
 def detect_role(column: pd.Series, name: str) -> Role:
     """The role of a tidied column (see `ingest.reading.column_types.columns`).
 
-    A number is an identifier only when it counts the rows from 0 or 1, or when its name says so and no
-    value comes twice; a word when (almost) no value comes twice. A column with one value and gaps is no
-    constant: that a value is there may say something.
+    A number is an identifier only if it counts the rows from 0 or 1, or if its name says so and no value is
+    repeated; a word, if (almost) no value is repeated. A column with one value and gaps is not constant: the
+    gaps may be informative.
     """
     if pd.api.types.is_numeric_dtype(column.dtype):
         return _role_of_numbers(column, name)
@@ -89,11 +89,11 @@ def _is_free_text(counts: pd.Series, present: int) -> bool:
 
 
 def converted(column: pd.Series, role: Role) -> pd.Series:
-    """A tidied column in the form of its role.
+    """Convert a tidied column to the form of its role.
 
     numeric: float64/int64; categorical and boolean: `category` of text; date: datetime64; text: `str`;
-    constant and identifier: numbers and dates as they are, words as `category`. Raises `ValueError` when
-    the values do not fit the role.
+    constant and identifier: numbers and dates unchanged, words as `category`. Raises `ValueError` if the
+    values do not fit the role.
     """
     is_category = isinstance(column.dtype, pd.CategoricalDtype)
     if role == Role.numeric and not pd.api.types.is_numeric_dtype(column.dtype):
@@ -112,7 +112,7 @@ def converted(column: pd.Series, role: Role) -> pd.Series:
 
 
 def roles_in_words(roles: Mapping[str, Role]) -> str:
-    """Number of columns of each role, and the names of ignored columns, in words.
+    """Describe the number of columns of each role, and the names of ignored ones.
 
     >>> roles_in_words({"age": Role.numeric, "city": Role.categorical, "row": Role.identifier})
     '1 numeric, 1 categorical; ignored: row (identifier)'

@@ -1,1 +1,1 @@
-"""Files as tables of words or of typed columns."""
+"""Read files as tables of words or of typed columns."""

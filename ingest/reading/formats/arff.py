@@ -1,9 +1,9 @@
-"""Reading ARFF files, old dialects included.
+"""Read ARFF files, including old dialects.
 
-The header is parsed by hand; the data block goes through Arrow's CSV reader when it is plain enough
-(one kind of quotes, no escapes, no sparse rows, every row complete), else through a parser of single
-rows that understands the rest. Both give the same table, the second one more slowly and with the line
-of the first fault.
+The header is parsed by hand. The data block goes through Arrow's CSV reader if it is simple (one kind of
+quotes, no escapes, no sparse rows, all rows complete), else through a row parser that understands the rest.
+Both give the same table; the second is slower and reports the line of the first error.
+
 
 Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
@@ -29,7 +29,7 @@ AttributeType = Literal["numeric", "nominal", "string", "date"]
 
 @dataclass(frozen=True)
 class Attribute:
-    """One declared column: `values` of a nominal one in declared order, `date_format` as Java writes it."""
+    """A declared column: `values` of a nominal one in declared order, `date_format` in Java's notation."""
 
     name: str
     type: AttributeType
@@ -43,7 +43,7 @@ class ArffTable:
 
     `frame` has a column per attribute: float64 (numeric), category with the declared values in order
     (nominal), str (string), datetime64 (date); a `?` is missing. `comments` are the `%` lines before
-    the data, without their sign.
+    the data, without the `%`.
     """
 
     comments: tuple[str, ...]
@@ -52,10 +52,10 @@ class ArffTable:
 
 
 def read_arff(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> ArffTable:
-    """Read the text of an ARFF file, in UTF-8.
+    """Read an ARFF file in UTF-8.
 
     Raises:
-        BadInput: it is no ARFF file; the message names the line at fault.
+        BadInput: it is not an ARFF file; the message names the line with the error.
     """
     data_line = _DATA_LINE.search(content)
     if data_line is None:
@@ -73,7 +73,7 @@ def read_arff(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> ArffTab
 
 
 def is_arff(content: bytes) -> bool:
-    """Whether the first line that is neither blank nor a comment opens an ARFF header."""
+    """Whether the first line that is neither blank nor a comment starts an ARFF header."""
     return _ARFF_START.match(content) is not None
 
 
@@ -83,7 +83,7 @@ _DATA_LINE = re.compile(rb"^[ \t]*+@data\b[^\r\n]*", re.IGNORECASE | re.MULTILIN
 
 # ---- header ------------------------------------------------------------------------------------
 
-# Possessive quantifiers (`*+`) give nothing back, so that no text takes time that is quadratic in its length.
+# Possessive quantifiers (`*+`) do not backtrack, so that no text takes quadratic time.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
 _RELATION = re.compile(r"@relation\s", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rf"@attribute\s++({_QUOTED}|[^\s{{]++)\s*+(.*+)", re.IGNORECASE | re.DOTALL)
@@ -115,7 +115,7 @@ def _parse_header(header: str, limits: ReadingLimits) -> tuple[tuple[str, ...], 
 
 
 def _rest_of_list(lines: Iterable[str]) -> Iterator[str]:
-    """The further lines of a list of nominal values."""
+    """The remaining lines of a list of nominal values."""
     for line in lines:
         yield line.strip()
         if "}" in line:
@@ -158,7 +158,7 @@ _COMMENT_LINES = re.compile(rb"^[ \t]*%[^\n]*\n?", re.MULTILINE)
 
 
 def _read_plain_block(block: bytes, attributes: Sequence[Attribute]) -> list[pa.Array] | None:
-    """The columns as Arrow reads them, or None when the block needs the row parser."""
+    """The columns as Arrow reads them, or None if the block needs the row parser."""
     if b"%" in block:
         block = _COMMENT_LINES.sub(b"", block)
     block = block.strip()
@@ -199,7 +199,7 @@ _ARROW_TYPES: dict[AttributeType, pa.DataType] = {
 
 
 def _tightened(block: bytes) -> bytes:
-    """The text without blanks around commas and line ends; blanks become commas where rows have no comma."""
+    """The text without blanks around commas and line ends; blanks become commas if rows have no comma."""
     first_row = block.partition(b"\n")[0]
     block = block.replace(b"\t", b" ").replace(b"\r\n", b"\n")
     for doubled, single in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n"), (b" ,", b","), (b", ", b",")):
@@ -213,7 +213,7 @@ def _tightened(block: bytes) -> bytes:
 _BLANK_SEPARATED_CELL = re.compile(rf"({_QUOTED})|([^\s,]++)")
 _SPARSE_CELL = re.compile(rf"\s*+([0-9]{{1,9}}+)\s++(?:({_QUOTED})\s*+|([^,]*+))(?:,|$)")
 _WEIGHT = re.compile(r",\s*+\{\s*+[\d.eE+-]++\s*+\}\s*+$")
-_REFERENCE_BYTES = 8  # that a cell takes, however many are the same
+_REFERENCE_BYTES = 8  # memory of a cell, even if many are equal
 
 
 def _read_row_by_row(
@@ -225,7 +225,7 @@ def _read_row_by_row(
         if (line := raw_line.strip()) and not line.startswith("%")
     ]
     limits.check_unpacked(len(lines) * len(attributes) * _REFERENCE_BYTES, len(block))
-    # What a sparse row leaves out is 0, or the first declared value of a nominal attribute.
+    # Values omitted in a sparse row are 0, or the first declared value of a nominal attribute.
     left_out: list[str | None] = [
         attribute.values[0] if attribute.values else "0" if attribute.type == "numeric" else None
         for attribute in attributes
@@ -315,7 +315,7 @@ def _typed(attribute: Attribute, column: pa.Array) -> pd.Series:
 
 
 def _categorical(attribute: Attribute, column: pa.Array) -> pd.Categorical:
-    """Declared values first, in order; values that the data has beyond them follow."""
+    """Declared values first, in order; then undeclared values of the data."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     found = [value.strip() for value in column.dictionary.to_pylist()]
@@ -337,7 +337,7 @@ def _dates(attribute: Attribute, text: pd.Series) -> pd.Series:
     strftime = re.sub(r"([A-Za-z])\1*+", lambda run: _JAVA_TO_STRFTIME.get(run[0], run[0]), pattern)
     try:
         return pd.to_datetime(text, format=strftime)
-    except (ValueError, re.error):  # the latter where the pattern names a part twice
+    except (ValueError, re.error):  # `re.error` if the pattern names a part twice
         dates = pd.to_datetime(text, format="ISO8601", errors="coerce")
     if dates.isna().sum() > text.isna().sum():
         raise UnreadableInput(

@@ -1,6 +1,6 @@
-"""Reading Arrow's own files (Feather), and what Arrow's columns take in memory.
+"""Read Arrow files (Feather), and compute the memory of Arrow columns.
 
-A file is a stream of messages between two marks, and a list of their places. The sizes that the messages
+A file is a stream of messages between two marks, and a list of their positions. The sizes that the messages
 declare are checked before PyArrow unpacks them. Messages are tables of FlatBuffers
 (https://flatbuffers.dev/internals/) with the fields of
 https://github.com/apache/arrow/blob/main/format/Message.fbs.
@@ -16,22 +16,22 @@ from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput, one_line
 
 ARROW_MAGIC = b"ARROW1"
-_START = 8  # bytes: the mark, and two that fill up
+_START = 8  # bytes: the mark, and two of padding
 CELL_BYTES = 16
-"""Bytes of most cells in memory, Arrow's and pandas', however few a file has for them."""
-_DATE_BYTES, _OBJECT_BYTES = 40, 128  # of cells that pandas has as Python's objects
+"""Memory of most cells, in Arrow and pandas together, even if the file needs less."""
+_DATE_BYTES, _OBJECT_BYTES = 40, 128  # of cells that are Python objects in pandas
 
 # Fields of the tables: of a message, a dictionary, a batch of rows.
 _HEADER, _DATA = 2, 1
 _NODES, _BUFFERS, _COMPRESSION = 1, 2, 3
-_PAIR = 16  # bytes of an entry of both lists: length and gaps of an array, place and length of a buffer
+_PAIR = 16  # bytes of an entry of either list: length and nulls of an array, position and length of a buffer
 
 
 def read_arrow(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.Table:
-    """The table in the bytes of an Arrow file, whose messages declare no more than the limits.
+    """Read an Arrow file whose declared sizes are within the limits.
 
     Raises:
-        BadInput: they are no readable Arrow file, or the table is beyond the limits.
+        BadInput: it is not a readable Arrow file, or exceeds the limits.
     """
     if not content.endswith(ARROW_MAGIC):
         raise UnreadableInput("the file is damaged Arrow (it is cut off)")
@@ -45,7 +45,7 @@ def read_arrow(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.Tab
             size += _declared_bytes(message, width)
             limits.check_unpacked(size, len(content))
         table = pa.ipc.open_stream(stream).read_all()
-        table.validate(full=True)  # text that is no UTF-8, above all
+        table.validate(full=True)  # above all, that text is UTF-8
     except (pa.ArrowException, OSError, ValueError, MemoryError, struct.error) as error:
         raise UnreadableInput(f"the file is damaged Arrow ({one_line(error)[:200]})") from error
     limits.check_repeated_text(sum(map(text_bytes, table.columns)), len(content))
@@ -53,7 +53,7 @@ def read_arrow(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.Tab
 
 
 def _declared_bytes(message: pa.ipc.Message, width: int) -> int:
-    """Bytes in memory of a batch of rows or of a dictionary, with `width` bytes for a cell at least."""
+    """Memory of a batch of rows or a dictionary, at least `width` bytes per cell."""
     if message.type not in ("record batch", "dictionary"):
         return 0
     metadata, body = message.metadata, message.body
@@ -65,7 +65,7 @@ def _declared_bytes(message: pa.ipc.Message, width: int) -> int:
     buffers = _pairs(metadata, _field(metadata, batch, _BUFFERS))
     if not _field(metadata, batch, _COMPRESSION):
         return max(cells * width, sum(length for _, length in buffers))
-    # A compressed buffer begins with its length, -1 if it is not compressed after all.
+    # A compressed buffer begins with its length, -1 if it is uncompressed.
     unpacked = [struct.unpack_from("<q", body, place)[0] for place, length in buffers if length]
     packed = [length for _, length in buffers if length]
     sizes = (long if long >= 0 else short for long, short in zip(unpacked, packed, strict=True))
@@ -76,12 +76,12 @@ def _declared_bytes(message: pa.ipc.Message, width: int) -> int:
 
 
 def _root(data: pa.Buffer) -> int:
-    """Place of the outermost table."""
+    """Position of the outermost table."""
     return int(struct.unpack_from("<I", data)[0])
 
 
 def _field(data: pa.Buffer, table: int, number: int) -> int:
-    """Place of a field of a table, 0 where the table lacks it."""
+    """Position of a field of a table; 0 if the table lacks it."""
     fields = table - int(struct.unpack_from("<i", data, table)[0])
     if 4 + 2 * number >= struct.unpack_from("<H", data, fields)[0]:
         return 0
@@ -90,7 +90,7 @@ def _field(data: pa.Buffer, table: int, number: int) -> int:
 
 
 def _at(data: pa.Buffer, field: int) -> int:
-    """Place of the table or list that a field refers to."""
+    """Position of the table or list that a field refers to."""
     return field + int(struct.unpack_from("<I", data, field)[0])
 
 
@@ -109,7 +109,7 @@ def _pairs(data: pa.Buffer, field: int) -> list[tuple[int, int]]:
 
 
 def cell_bytes(kind: pa.DataType) -> int:
-    """Least bytes of a cell in memory; texts are counted apart."""
+    """Minimum memory of a cell, in bytes, without its text."""
     if pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_binary(kind):
         return _DATE_BYTES
     is_plain = pa.types.is_primitive(kind) or pa.types.is_dictionary(kind) or pa.types.is_null(kind)
@@ -117,13 +117,13 @@ def cell_bytes(kind: pa.DataType) -> int:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a type is of texts or bytes, one after the other."""
+    """Whether a type is of texts or bytes stored one after the other."""
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
     return any(is_kind(kind) for is_kind in kinds)
 
 
 def text_bytes(column: pa.ChunkedArray) -> int:
-    """Bytes of the texts of all rows where a column may hold a text once for many; else 0."""
+    """Bytes of the texts of all rows if the column may share texts between rows; else 0."""
     if _is_view(column.type):
         return sum(map(_viewed_bytes, column.chunks))
     if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
@@ -138,7 +138,7 @@ def _is_view(kind: pa.DataType) -> bool:
 
 
 def _viewed_bytes(views: pa.Array) -> int:
-    """Bytes of the texts of an array of views, each of which begins with its length and has 16 bytes."""
+    """Bytes of the texts of an array of views; each view has 16 bytes and begins with the length."""
     if not len(views):
         return 0
     lengths = np.frombuffer(views.buffers()[1], np.int32)[::4]

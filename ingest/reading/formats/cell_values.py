@@ -1,4 +1,4 @@
-"""Values of hyperparameters as Python, R and Weka write them."""
+"""Parse hyperparameter values written by Python, R and Weka."""
 
 import re
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ _QUOTED = re.compile(r'"([^"\\]*)"')
 
 
 def typed(text: str) -> Value:
-    """The hyperparameter value that `text` stands for.
+    """Convert text to a hyperparameter value.
 
     `None` and `True` are Python's, `NULL`, `TRUE` and `1L` R's, and the quotes of `"rbf"` those of OpenML's
-    Python client; infinite numbers, which JSON lacks, become texts. What is none of these is a text itself.
+    Python client; infinite numbers, which JSON lacks, become texts. Anything else stays text.
 
     >>> [typed(text) for text in ("None", "true", "5", "5.0", "1e-3", "1L", "log2", '"log2"', "Inf")]
     [None, True, 5, 5.0, 0.001, 1, 'log2', 'log2', 'Infinity']

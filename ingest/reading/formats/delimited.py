@@ -1,6 +1,6 @@
-"""Reading delimited text: CSV, TSV, UCI's `.data`, tables between blanks.
+"""Read delimited text: CSV, TSV, UCI's `.data`, blank-separated tables.
 
-Every cell is read as the word that stands there; what a column is, is told later from all of its words.
+Every cell is read as a word; the type of a column is detected later from all its words.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
 
-_MAX_RAGGED_SHARE = 0.1  # of the rows; with more it is another delimiter, or no table
-_BLOCK_BYTES = 1 << 22  # bytes of a block; where a row is longer, the block is the text
+_MAX_RAGGED_SHARE = 0.1  # of the rows; with more the delimiter is wrong, or it is not a table
+_BLOCK_BYTES = 1 << 22  # bytes of a block; with longer rows, the block is the whole text
 _LOOKED_AT = 1000  # cells of columns without commas that may prove decimal points
-_ROWS_COUNTED = 200_000  # up to which a cell's line is found
+_ROWS_COUNTED = 200_000  # the line of a cell is only found in these
 
 
 @dataclass(frozen=True)
@@ -35,26 +35,26 @@ class DelimitedTable:
     """A table of words."""
 
     frame: pd.DataFrame
-    """Columns of `str`, with empty cells as NaN; names as they stand, so they may repeat."""
+    """Columns of `str`, with empty cells as NaN; names are unchanged and may repeat."""
     layout: Layout
     decimal: str | None
-    """Decimal sign of the file, None = unknown."""
+    """Decimal sign of the file; None = unknown."""
     remarks: tuple[str, ...]
-    """Remarks on skipped parts, for the user."""
+    """Remarks for the user about skipped parts."""
     line_of: Callable[[int], int | None]
-    """Row of the frame -> line of the file; None far down."""
+    """Row of the frame -> line of the file; None beyond the first rows."""
 
 
 def read_delimited(
     content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, options: ReadingOptions = DETECTED
 ) -> DelimitedTable:
-    """The table in UTF-8 text.
+    """Read a table from UTF-8 text.
 
-    Rows with another number of cells than the rest are left out (and remarked) as long as they are at most a
-    tenth. So are rows that repeat the header.
+    Rows with a different number of cells are left out with a remark if they are at most a tenth. So are rows
+    that repeat the header.
 
     Raises:
-        BadInput: the text is no table.
+        BadInput: the text is not a table.
     """
     if not content or content.isspace():
         raise UnreadableInput("the file is empty")
@@ -101,13 +101,13 @@ def _after(content: bytes, lines: int) -> bytes:
 
 
 def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
-    """Blanks as delimiters become single tabs; a blank between delimiter and quote goes."""
+    """Replace blank delimiters by single tabs, and remove blanks between a delimiter and a quote."""
     if layout.delimiter == " ":
         lines = b"\n".join(line.strip() for line in content.split(b"\n"))
         if layout.quote is None:
             return _with_tabs(lines)
         quote = layout.quote.encode()
-        parts = lines.split(quote)  # every second one is between quotes
+        parts = lines.split(quote)  # every second part is between quotes
         parts[::2] = map(_with_tabs, parts[::2])
         return quote.join(parts)
     if layout.quote is None:
@@ -115,7 +115,7 @@ def _without_blanks_around_cells(content: bytes, layout: Layout) -> bytes:
     delimiter, quote = layout.delimiter.encode(), layout.quote.encode()
     if delimiter + b" " + quote not in content:
         return content
-    # Whole cells, because a quoted one may hold the same characters.
+    # Match whole cells, because a quoted one may contain the same characters.
     inside = rb"(?:[^Q\\]++|\\.|QQ)*+" if layout.escape else b"(?:[^Q]++|QQ)*+"
     cell = (b"(Q" + inside + b"Q)").replace(b"Q", re.escape(quote))
     starts = re.compile(b"^" + cell + b"|" + re.escape(delimiter) + b" ?" + cell, re.MULTILINE)
@@ -131,7 +131,7 @@ def _with_tabs(text: bytes) -> bytes:
 
 
 def _parse(content: bytes, layout: Layout) -> tuple[pa.Table, list[pa_csv.InvalidRow]]:
-    """Columns "0", "1", ... of words, and the rows that were left out because of their number of cells."""
+    """Columns "0", "1", ... of words, and the rows left out for their number of cells."""
     ragged: list[pa_csv.InvalidRow] = []
 
     def leave_out(row: pa_csv.InvalidRow) -> str:
@@ -163,7 +163,7 @@ def _parse(content: bytes, layout: Layout) -> tuple[pa.Table, list[pa_csv.Invali
 
 
 def _no_headers(table: pa.Table, layout: Layout) -> np.ndarray | None:
-    """(n,) whether each row is another one than the header; None where all are."""
+    """(n,) whether each row differs from the header; None if all do."""
     if layout.header is None or layout.names_rows:
         return None
     is_header = np.ones(table.num_rows, dtype=bool)
@@ -176,13 +176,13 @@ def _no_headers(table: pa.Table, layout: Layout) -> np.ndarray | None:
 
 
 def _names_rows(first: pa.ChunkedArray) -> bool:
-    """Whether cells may be names of rows: each is there once, and none is a fraction."""
+    """Whether cells may be names of rows: each occurs once, and none is a fraction."""
     is_unique = first.null_count == 0 and pc.count_distinct(first).as_py() == len(first)
     return is_unique and not pc.any(pc.match_substring_regex(first, r"^[+-]?\d*[.,]\d+$")).as_py()
 
 
 def _without(table: pa.Table, words: tuple[str, ...]) -> pa.Table:
-    """The table with gaps in place of these words."""
+    """The table with these words replaced by nulls."""
     gaps = pa.array([word.strip() for word in words])
     return pa.table(
         {
@@ -193,7 +193,7 @@ def _without(table: pa.Table, words: tuple[str, ...]) -> pa.Table:
 
 
 def _decimal_sign(table: pa.Table, layout: Layout, data: bytes) -> str | None:
-    """The decimal sign of the file; columns are looked at where commas may stand within cells."""
+    """The decimal sign of the file; if commas may be within cells, the columns are examined."""
     if b"," not in data or (layout.delimiter == "," and layout.quote is None):
         return "."
     has_comma = [pc.any(pc.match_substring(column, ",")).as_py() for column in table.columns]
@@ -214,7 +214,7 @@ def _distinct(column: pa.ChunkedArray) -> pd.Series:
 
 
 def _judged(ragged: list[pa_csv.InvalidRow], complete: int, content: bytes) -> str:
-    """A remark on the rows left out; raises `BadInput` when they are many."""
+    """A remark on the rows left out; raises `BadInput` if they are too many."""
     # An open quote may have swallowed many lines into one row.
     lost = sum(row.text.strip().count("\n") + 1 for row in ragged)
     first = ragged[0]
@@ -226,7 +226,7 @@ def _judged(ragged: list[pa_csv.InvalidRow], complete: int, content: bytes) -> s
 
 
 def _line_of(row: bytes, content: bytes) -> int:
-    """Number of the first line that reads like the row."""
+    """Number of the first line that is equal to the row."""
     beginning = re.escape(row[:200]) + (rb"\s*?$" if len(row) <= 200 else b"")
     match = re.search(b"^" + beginning, content, re.MULTILINE)
     return content.count(b"\n", 0, match.start() if match else 0) + 1

@@ -1,4 +1,4 @@
-"""The bytes of a file, unpacked and converted to UTF-8."""
+"""Read a file's bytes, decompress them and convert them to UTF-8."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MARKUP = re.compile(rb"\s*(?:(?P<HTML_or_XML><[!?a-zA-Z])|(?P<JSON>\{\s*[\"}]|\[\s*[{\[]))")
 _LIBSVM = re.compile(rb"(?:[+-]?[\d.]+(?:[ \t]+\d+:[^\s:,;]+)+[ \t]*(?:#.*)?\r?\n){3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-_SAMPLE_BYTES = 64 * 1024  # as a file's first lines, whatever their length
+_SAMPLE_BYTES = 64 * 1024  # of a file's start, whatever the length of lines
 _BYTES_AT_ONCE = 1 << 24
 _LEAST_ZEROS = 0.8  # of every second byte, in Western text of UTF-16
 _WORD_BEYOND_ASCII = re.compile(r"[A-Za-z]*[^\x00-\x7f][^\x00-\x40\[-`{-\x7f]*")
@@ -28,15 +28,15 @@ _quoting.maxstring = _quoting.maxother = 70
 
 
 def quoted(text: object) -> str:
-    """Something from outside, for a message: in quotes, on one line; a path whole, the rest not too long."""
+    """Quote external text for a message, on one line; paths in full, the rest shortened."""
     return repr(str(text)) if isinstance(text, Path) else _quoting.repr(str(text))
 
 
 def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
-    """The file's content, unpacked where it is packed (told by its first bytes, not by its name).
+    """Read a file, decompressing it if necessary (detected by its first bytes, not its name).
 
     Raises:
-        BadInput: there is no such file, it can't be read, or it can't be unpacked within the limits.
+        BadInput: there is no such file, it can't be read, or exceeds the limits when decompressed.
     """
     try:
         content = _read(path, limits)
@@ -64,7 +64,7 @@ def _read(path: Path, limits: ReadingLimits) -> bytes:
         if len(start) <= _BYTES_AT_ONCE:
             return start
         if not start.startswith(PARQUET_MAGIC) and compression_of(start) is None and not other_kind(start):
-            limits.check_lines(start)  # before the rest is read, which may have no end
+            limits.check_lines(start)  # before the rest is read, which may be endless
         if not file.seekable():
             return start + file.read()
         file.seek(0)
@@ -78,9 +78,9 @@ class Text:
     utf8: bytes
     """The text in UTF-8, without a byte order mark."""
     encoding: str
-    """Encoding, by Python's name."""
+    """Encoding, as Python names it."""
     doubtful: str | None = None
-    """The first word with a letter beyond ASCII, where the encoding is assumed."""
+    """The first word with a non-ASCII letter, if the encoding is assumed."""
 
     @property
     def remark(self) -> str | None:
@@ -94,28 +94,28 @@ class Text:
 
     @property
     def looks_wrong(self) -> bool:
-        """Whether that word has no letter of ASCII, which Western languages hardly ever write."""
+        """Whether that word has no ASCII letter, which is rare in Western languages."""
         word = self.doubtful or ""
         return len(word) > 1 and not any(letter.isascii() for letter in word)
 
 
 def decoded(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, encoding: str | None = None) -> Text:
-    """The same text in UTF-8.
+    """Decode text and encode it in UTF-8.
 
     UTF-8 and UTF-16 are recognized, the latter by its mark or by the zeros of Western text. Everything else
-    is read as Windows-1252, which is Latin-1 with printable characters where that has none, and marked as
-    doubtful: short texts in other encodings can't be told from it (tried with charset-normalizer).
+    is read as Windows-1252, which is Latin-1 with printable characters in place of control codes, and marked
+    as doubtful: short texts in other encodings can't be told apart from it (tried with charset-normalizer).
 
     Args:
-        encoding: the encoding, where the user names it.
+        encoding: the encoding, if the user names it.
 
     Raises:
-        BadInput: bytes that are no text (of this encoding), markup that is no table, a line beyond the limit.
+        BadInput: the bytes are not text (in this encoding), or markup, or a line exceeds the limit.
     """
     if kind := other_kind(content):
         raise UnreadableInput(f"the file is {kind}; save the table as CSV or Parquet")
     text = _transcoded(content) if encoding is None else _decoded(content, encoding)
-    text = replace(text, utf8=text.utf8.rstrip(b"\0"))  # writers of fixed blocks fill the last one
+    text = replace(text, utf8=text.utf8.rstrip(b"\0"))  # writers of fixed blocks pad the last one
     limits.check_lines(text.utf8)
     sample = text.utf8[:_SAMPLE_BYTES]
     if len(sample.translate(None, delete=_CONTROL_BYTES)) < len(sample):
@@ -170,7 +170,7 @@ def _utf16_without_mark(content: bytes) -> str | None:
 
 
 def _western(content: bytes) -> Text:
-    """Text that is no UTF-8: how it is written can't be told from a few words, so the West's usual way."""
+    """Decode text that is not UTF-8 as Windows-1252: a few words do not show the encoding."""
     for encoding in ("cp1252", "latin-1"):
         try:
             text = content.decode(encoding)

@@ -1,4 +1,4 @@
-"""The first table of an Excel workbook as CSV: titles, units and odd cells are read as in any text."""
+"""Convert the first table of an Excel workbook to CSV, which handles titles, units and odd cells."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ingest.reading.limits import DEFAULT_LIMITS, TEXT_CELL_BYTES, ReadingLimits
 from warehouse.support.errors import UnreadableInput, one_line
 
 _BYTES_AT_ONCE = 1 << 22
-_FIRST_ROWS = 10  # with cells, that tell a table
+_FIRST_ROWS = 10  # non-empty rows by which a table is recognized
 
 
 def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tuple[bytes, tuple[str, ...]]:
-    """The first sheet that looks like a table as CSV in UTF-8, and remarks for the user.
+    """Convert the first sheet that looks like a table to CSV in UTF-8; with remarks for the user.
 
     Raises:
-        BadInput: the package openpyxl is missing, or the workbook is damaged, empty or beyond the limits.
+        BadInput: the package openpyxl is missing, or the workbook is damaged, empty or exceeds the limits.
     """
     try:
         import openpyxl
@@ -32,7 +32,7 @@ def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tupl
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             limits.check_packed(sum(part.file_size for part in archive.infolist()), len(content), "Excel")
-            limits.check_cells(_elements(archive) // 2, len(content))  # a cell with a value has two
+            limits.check_cells(_elements(archive) // 2, len(content))  # a cell with a value has two elements
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = ((sheet.title, _rows(sheet, limits, len(content))) for sheet in book.worksheets)
         filled = [(title, first, rows) for title, rows in sheets if (first := [*islice(rows, _FIRST_ROWS)])]
@@ -56,7 +56,7 @@ def excel_as_csv(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> tupl
 
 
 def _elements(archive: zipfile.ZipFile) -> int:
-    """Number of XML's elements in all parts, of which a million take a second to parse."""
+    """Number of XML elements in all parts; a million take a second to parse."""
     count = 0
     for part in archive.infolist():
         with archive.open(part) as file:
@@ -66,9 +66,9 @@ def _elements(archive: zipfile.ZipFile) -> int:
 
 
 def _rows(sheet: Any, limits: ReadingLimits, packed: int) -> Iterator[list[str]]:
-    """The rows of a sheet that have a cell with a value, as text, as long as all keep to the limits."""
+    """The non-empty rows of a sheet as text; raises if they exceed the limits."""
     size = 0
-    for row in sheet.iter_rows(values_only=True):  # rows as wide as the widest, and those that lack, too
+    for row in sheet.iter_rows(values_only=True):  # all rows have the width of the widest, even missing ones
         cells = [_text(cell) for cell in row]
         size += TEXT_CELL_BYTES * (1 + len(cells)) + sum(map(len, cells))
         limits.check_unpacked(size, packed)
@@ -77,7 +77,7 @@ def _rows(sheet: Any, limits: ReadingLimits, packed: int) -> Iterator[list[str]]
 
 
 def _is_table(first: list[list[str]]) -> bool:
-    """Whether two of the first rows have several cells: a cover has text below text."""
+    """Whether two of the first rows have several cells: a cover sheet has one text per row."""
     return sum(sum(map(bool, row)) > 1 for row in first) > 1
 
 

@@ -1,8 +1,8 @@
-"""Layout of a delimited text, detected from its first rows: delimiter, quotes, header, start of the data.
+"""Detect the layout of delimited text from its first rows: delimiter, quotes, header, start of the data.
 
-The header is the first row of the usual width with distinct, word-like cells above rows of another kind. What
-stands above it (titles, comments, a line `sep=;` of Excel) and between it and the data (units, further
-header rows) is no data.
+The header is the first row of the usual width with distinct, word-like cells above rows of another kind.
+Lines above it (titles, comments, Excel's `sep=;`) and between it and the data (units, further header rows)
+are not data.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
 
-_DELIMITERS = ("\t", "|", ";", ",", " ")  # those that words and numbers hold more rarely first
+_DELIMITERS = ("\t", "|", ";", ",", " ")  # those that are rarer in words and numbers come first
 _SAMPLE_ROWS = 100  # enough to count delimiters in
-_SAMPLE_BYTES = 64 * 1024  # as many rows as these hold, at most
-_SAMPLE_MIN_LINES = 10  # read even when they are longer than the sample
+_SAMPLE_BYTES = 64 * 1024  # limit of the sampled rows
+_SAMPLE_MIN_LINES = 10  # read even if they are longer than the sample
 _WHOLE_NUMBER = re.compile(r"\d+")
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE_QUOTED = re.compile(r"(?:^|[,;\t| ])'[^'\n]*'(?:$|[,;\t| ])", re.MULTILINE)
 _SEPARATOR_LINE = re.compile(rb'\s*"?sep=(.)"?[ \t]*\r?\n')
 _COMMENT = ("#", "%", "//")
-_NUMERIC_SHARE = 0.8  # of the cells of a column that make it one of numbers
+_NUMERIC_SHARE = 0.8  # minimum share of numbers in a numeric column
 _GAPS = MISSING_MARKERS | MISSING_AMONG_NUMBERS
 
 
@@ -40,9 +40,9 @@ _GAPS = MISSING_MARKERS | MISSING_AMONG_NUMBERS
 class Layout:
     """Layout of a delimited text.
 
-    `delimiter` " " stands for any run of blanks; `quote` is None where the text has no quotes, or has
-    some that do not close; `escape` is the sign before a quote that is part of a cell, None where such a
-    quote is doubled.
+    `delimiter` " " stands for any run of blanks; `quote` is None if the text has no quotes, or unclosed ones;
+    `escape` is the sign before a quote within a cell, None if such a quote is doubled.
+
     """
 
     delimiter: str
@@ -50,13 +50,13 @@ class Layout:
     escape: str | None
     names: list[str]
     header: tuple[int, int] | None
-    """Lines above the header and up to its end, None where there is no header."""
+    """Lines up to the end of the header; None without a header."""
     lines: int
     """Lines above the data."""
     remarks: tuple[str, ...] = ()
-    """Remarks on skipped lines, for the user."""
+    """Remarks for the user about skipped lines."""
     names_rows: bool = False
-    """Whether the first column, for which the header has no name, is taken for names of rows."""
+    """Whether the unnamed first column is taken for row names."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class _Row:
 def find_layout(
     content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, options: ReadingOptions = DETECTED
 ) -> Layout:
-    """Judge a text in UTF-8.
+    """Detect the layout of a UTF-8 text.
 
     Raises:
-        BadInput: its rows have one column only or more than the limit, or a header that does not fit them.
+        BadInput: it has only one column, more columns than the limit, or a header that does not fit the rows.
     """
     above = options.skip_lines
     start = offset_below(content, above)
@@ -117,7 +117,7 @@ def offset_below(content: bytes, lines: int) -> int | None:
 
 
 def _sample(content: bytes) -> str:
-    """The first lines, whole ones if there is more than one."""
+    """The first lines; complete ones if there is more than one."""
     line_ends = itertools.islice(re.finditer(rb"\n", content), _SAMPLE_MIN_LINES)
     end = max([_SAMPLE_BYTES, *(match.start() for match in line_ends)])
     if end < len(content):
@@ -136,7 +136,7 @@ def _skipped(rows: Sequence[_Row], where: str) -> list[str]:
 
 
 def rows_of(text: io.StringIO, delimiter: str, quote: str | None, escape: str | None) -> Iterator[_Row]:
-    """The rows that have a cell, as Python's csv module splits them."""
+    """The non-empty rows, as split by Python's csv module."""
     reader = csv.reader(
         text,
         delimiter=delimiter,
@@ -161,7 +161,7 @@ def _split(
             if len(rows) == _SAMPLE_ROWS or len(row.cells) > limits.columns:
                 break
     except csv.Error:
-        return rows  # a cell beyond the csv module's limit; the rows before it have to do
+        return rows  # a cell exceeds the csv module's limit; use the rows before it
     return rows
 
 
@@ -170,7 +170,7 @@ def _best_way(
 ) -> tuple[str | None, str | None, str, list[_Row]]:
     """Quote, escape and delimiter that give most rows one width of at least 2, and the rows.
 
-    Among equals it is no escape, and the earlier in the list of delimiters.
+    Ties go to no escape, and to the earlier delimiter in the list.
     """
     quote: str | None = "'" if '"' not in sample and _SINGLE_QUOTED.search(sample) else '"'
     number_of_quotes = content.count(str(quote).encode())
@@ -189,7 +189,7 @@ def _best_way(
         return sum(len(row.cells) == width for row in rows) / len(rows) if width >= 2 else 0.0
 
     best = max(ways, key=agreement)
-    # An escape that was not known leaves a width that fits by chance: rows are longer than their header.
+    # Without a needed escape, a width may fit by chance; then rows are longer than their header.
     if escapes[-1] and _is_shifted(ways[best]) and not _is_shifted(ways["\\", best[1]]):
         best = ("\\", best[1])
     if not ways[best]:
@@ -209,15 +209,15 @@ def _usual_width(rows: list[_Row]) -> int:
 
 
 def _header_and_data(rows: list[_Row], width: int, wanted: bool | None) -> tuple[int | None, int]:
-    """Places of the header (None where there is none) and of the first row of data.
+    """Positions of the header (None if there is none) and of the first row of data.
 
     Args:
-        wanted: whether the first row is the header; None = told from the rows.
+        wanted: whether the first row is the header; None = detected.
     """
     if wanted is not None:
         return (0, 1) if wanted else (None, 0)
     full = [row.cells for row in rows if len(row.cells) == width]
-    body = full[len(full) // 2 :]  # where no header is left, however many there are
+    body = full[len(full) // 2 :]  # the second half has no header rows
     numeric = [place for place in range(width) if _is_numeric([cells[place] for cells in body])]
     first = next(
         (
@@ -234,7 +234,7 @@ def _header_and_data(rows: list[_Row], width: int, wanted: bool | None) -> tuple
     if distinct and not (is_of_numbers and _is_padded(rows[distinct[0]].cells)):
         return distinct[0], first if numeric else distinct[0] + 1
     if 0 < first < len(rows) and _is_misfit(rows[first - 1].cells, width):
-        return first - 1, first  # which is said
+        return first - 1, first  # the user is told
     if is_of_numbers:
         return first, first + 1
     return None, first if first < len(rows) else 0
@@ -246,7 +246,7 @@ def _is_numeric(cells: list[str]) -> bool:
 
 
 def _is_padded(cells: list[str]) -> bool:
-    """Whether the second half of the cells is empty, as where a title is padded to the width of the table."""
+    """Whether the second half of the cells is empty, as in a title padded to the table's width."""
     return not any(cells[(len(cells) + 1) // 2 :])
 
 
@@ -258,17 +258,17 @@ def _may_be_header(cells: list[str], width: int, is_last: bool) -> bool:
 
 
 def _is_misfit(cells: list[str], width: int) -> bool:
-    """Whether a row above the data looks like a header with another number of names."""
+    """Whether a row above the data looks like a header with a different number of names."""
     return len(cells) != width and sum(map(bool, cells)) >= 2 and not _is_padded(cells)
 
 
 def _ends_empty(cells: list[str], width: int) -> bool:
-    """Whether a row is wider than the data by empty cells alone."""
+    """Whether a row is wider than the data only by empty cells."""
     return len(cells) > width and not any(cells[width:])
 
 
 def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> bool:
-    """Whether a row is one of data: numbers where columns have numbers, else words that come again."""
+    """Whether a row is data: it has numbers in numeric columns, or repeated words."""
     present = [cells[place] for place in numeric if cells[place].lower() not in _GAPS]
     if present and sum(map(looks_like_number, present)) * 2 >= len(present):
         return True
@@ -280,17 +280,17 @@ def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> boo
 
 
 def _recurs(cells: list[str], place: int, full: list[list[str]]) -> bool:
-    """Whether another row has the same cell at this place."""
+    """Whether another row has the same cell at this position."""
     return bool(cells[place]) and any(
         other[place] == cells[place] for other in full if other is not cells and other != cells
     )
 
 
 def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
-    """Whether a first row with numbers is a header all the same.
+    """Whether a first row with numbers is still a header.
 
-    It is when these are the positions of the columns, or years, or when all are whole and a word beside
-    them does not come again in a column of words that do.
+    It is if these are positions of columns, or years, or if all are whole and a word beside them is not
+    repeated in a column of repeated words.
     """
     numbers = [(place, cell) for place, cell in enumerate(first) if _NUMBER.fullmatch(cell)]
     if len({cell for _, cell in numbers}) < len(numbers):
@@ -310,9 +310,9 @@ def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
 
 
 def _fitted(header: list[str], body: list[list[str]], width: int, line: int) -> list[str]:
-    """Names for `width` columns; one may lack, of row names in front or of an empty last column.
+    """Names for `width` columns; one may be missing: of row names in front, or of an empty last column.
 
-    A comment sign before the names, as NumPy writes it, is none.
+    A comment sign before the names, as NumPy writes it, is removed.
     """
     if len(header) == width or _ends_empty(header, width):
         return header[:width]
@@ -325,7 +325,7 @@ def _fitted(header: list[str], body: list[list[str]], width: int, line: int) -> 
 
 
 def misfit(names: int, width: int, line: int) -> UnreadableInput:
-    """The refusal of a header with another number of names than the rows have values."""
+    """The error for a header whose number of names differs from the rows' number of values."""
     where = f" (line {line})" if line else ""
     hint = ": a cell that holds the delimiter needs quotes" if width == names + 1 else ""
     return UnreadableInput(

@@ -1,4 +1,4 @@
-"""Packed files with one table, and names of file formats that can't be read."""
+"""Decompress files with one table, and name file formats that can't be read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMPRESSIONS: dict[str, bytes] = {
     "lz4": b"\x04\x22\x4d\x18",
     "zip": ZIP_MAGIC,
 }
-"""Ways to pack one file, by their names in pandas (but for lz4, which it lacks) -> the first bytes."""
+"""Compressions, named as in pandas (plus lz4) -> first bytes."""
 _OTHER_KINDS = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls)",
     b"SQLite format 3\x00": "an SQLite database",
@@ -55,7 +55,7 @@ _PICKLE = {(0x80, protocol) for protocol in range(2, 6)}
 
 
 def compression_of(content: bytes) -> str | None:
-    """Compression of a file, detected from its first bytes; None if it is not packed or an Excel workbook."""
+    """Compression of a file, from its first bytes; None if it is uncompressed or an Excel workbook."""
     for name, magic in COMPRESSIONS.items():
         if content.startswith(magic) and not (name == "zip" and is_excel(content)):
             return name
@@ -63,7 +63,7 @@ def compression_of(content: bytes) -> str | None:
 
 
 def is_excel(content: bytes) -> bool:
-    """Whether the content is an Excel workbook of today's kind (.xlsx), which is a zip archive."""
+    """Whether the content is a current Excel workbook (.xlsx), which is a zip archive."""
     return content.startswith(ZIP_MAGIC) and b"xl/workbook.xml" in content
 
 
@@ -82,10 +82,10 @@ def other_kind(content: bytes) -> str | None:
 
 
 def unpacked(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
-    """The one file in a packed file, or the content as it is.
+    """Decompress the only file in the content, or return it unchanged if it is not compressed.
 
     Raises:
-        BadInput: it is damaged, unpacks to more than the limit, or is an archive of several files.
+        BadInput: it is damaged, exceeds the limit when decompressed, or is an archive of several files.
     """
     name = compression_of(content)
     if name is None:
@@ -117,11 +117,11 @@ def _bounded(file: IO[bytes], position: Callable[[], int], name: str, limits: Re
         limits.check_packed(content.tell(), position(), name)
         cells += _cells(part)
         limits.check_cells(cells, position())
-    return content.getvalue()  # without a copy, which parts joined together would be
+    return content.getvalue()  # avoids the copy that joining parts would make
 
 
 def _cells(text: bytes) -> int:
-    """Number of signs that end a cell of a table: of lines, delimiters, and runs of blanks."""
+    """Number of cell ends in a table: line ends, delimiters, and runs of blanks."""
     signs = np.frombuffer(text, np.uint8)
     is_blank = signs == ord(" ")
     return int(_ENDS[signs].sum()) + int((is_blank[1:] > is_blank[:-1]).sum())
@@ -141,5 +141,5 @@ def _only_member(packed: IO[bytes], size: int, limits: ReadingLimits) -> bytes:
         try:
             with archive.open(members[0]) as file:
                 return _bounded(file, lambda: size, "zip", limits)
-        except (NotImplementedError, RuntimeError) as error:  # a way to pack that Python lacks
+        except (NotImplementedError, RuntimeError) as error:  # a compression that Python lacks
             raise UnreadableInput(f"the zip archive can't be unpacked here ({error})") from error

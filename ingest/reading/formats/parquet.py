@@ -1,4 +1,4 @@
-"""Reading Parquet files: declared sizes are checked, and metadata written by pandas is not trusted."""
+"""Read Parquet files, checking declared sizes and ignoring metadata by pandas."""
 
 import io
 import json
@@ -13,17 +13,17 @@ from warehouse.support.errors import UnreadableInput, one_line
 
 PARQUET_MAGIC = b"PAR1"
 _SHARING = 7  # DELTA_BYTE_ARRAY
-"""Encoding of a text as the length of the prefix that it shares with the text before, and the rest."""
+"""Encoding of a text as the length of the prefix it shares with the previous text, and the rest."""
 _BY_NUMBER = frozenset({0, 2, 8})  # PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY
-"""Encodings that Arrow can read into a dictionary, which keeps each text once."""
-_ROWS_AT_ONCE = 32  # of texts that may be long
+"""Encodings that Arrow can read into a dictionary, which stores each text once."""
+_ROWS_AT_ONCE = 32  # for texts that may be long
 
 
 def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.Table:
-    """The table in the bytes of a Parquet file.
+    """Read a Parquet file.
 
     Raises:
-        BadInput: they are no readable Parquet, or the table is beyond the limits.
+        BadInput: it is not readable, or the table exceeds the limits.
     """
     try:
         pages = read_pages(content)
@@ -34,7 +34,7 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
         limits.check_unpacked(max(least, pages.declared, pages.unpacked), len(content))
         if _SHARING in set().union(*pages.encodings.values()):
             _check_shared_text(content, limits)
-        # A text that many rows have stays one text until it is known what all rows take.
+        # Texts shared by many rows stay shared until the memory of all rows is known.
         plain = {name for name, found in pages.encodings.items() if found <= _BY_NUMBER}
         texts = [field.name for field in schema if is_text(field.type) and field.name in plain]
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
@@ -43,14 +43,14 @@ def read_parquet(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> pa.T
             [_of_type(column, field.type) for column, field in zip(table.columns, schema, strict=True)],
             schema=schema,
         )
-        table.validate(full=True)  # text that is no UTF-8, above all
+        table.validate(full=True)  # above all, that text is UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableInput(f"the file is damaged Parquet ({one_line(error)[:200]})") from error
     return table
 
 
 def _least_bytes(metadata: pq.FileMetaData, schema: pa.Schema, pages: Pages) -> int:
-    """Least size of the table in memory, by the number and the types of its values."""
+    """Minimum memory of the table, from the number and the types of its values."""
     size = 0
     for place in range(metadata.num_columns):
         column = metadata.schema.column(place)
@@ -76,7 +76,7 @@ def _of_type(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def without_pandas_notes(table: pa.Table) -> pa.Table:
-    """The table without metadata of pandas and the columns of the data frame's index."""
+    """The table without pandas' metadata and the columns of the data frame's index."""
     bare = table.replace_schema_metadata(None)
     try:
         index = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]

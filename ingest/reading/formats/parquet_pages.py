@@ -1,8 +1,8 @@
-"""Sizes and encodings of the pages of a Parquet file, by their own headers.
+"""Read sizes and encodings of the pages of a Parquet file from their headers.
 
-A footer may say less than its pages hold, and PyArrow decompresses a page before anybody can ask for its
-size. Its metadata of a column ends the process for some damaged footers, so the footer is read here as well.
-Both are structs of Thrift's compact protocol
+A footer may declare less than its pages contain, and PyArrow decompresses a page before its size can be
+checked. PyArrow's column metadata ends the process for some damaged footers, so the footer is parsed here as
+well. Both are structs of Thrift's compact protocol
 (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), with the fields of
 https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
 """
@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Struct = dict[int, Any]
-"""Values by the numbers of their fields: integers, truth values, bytes, lists, or structs."""
+"""Values by field number: integers, truth values, bytes, lists, or structs."""
 
 # Kinds of values in the compact protocol.
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET = range(1, 11)
 _STRUCT = 12
-_LONGEST = 70  # bits of a number, in sevens
+_LONGEST = 70  # bits of a number, in groups of seven
 
 # Header of a page: field of its kind -> field of the encoding in that struct.
 _ENCODINGS = {5: 2, 7: 2, 8: 4}  # data, dictionary, data of version 2
-_DATA = (5, 8)  # of those, the ones with data, whose number of values is in field 1
+_DATA = (5, 8)  # those with data; field 1 is the number of values
 _AFTER_FOOTER = 8  # bytes: the footer's length, and the mark of the format
 
 
@@ -30,20 +30,20 @@ class Pages:
     """The pages of all columns of a file."""
 
     declared: int = 0
-    """Bytes that they take when unpacked, by the footer."""
+    """Their uncompressed bytes, according to the footer."""
     unpacked: int = 0
-    """The same by their own headers."""
+    """Their uncompressed bytes, according to their own headers."""
     values: dict[str, int] = field(default_factory=dict)
-    """Number of values of a column, gaps included, by its path; of a column of lists, those in the lists."""
+    """Number of values by column path, including nulls; for a column of lists, the values in the lists."""
     encodings: dict[str, set[int]] = field(default_factory=dict)
-    """Numbers of the encodings of a column's values, by its path (names joined by dots)."""
+    """Encoding numbers of a column's values, by its path (names joined by dots)."""
 
 
 def read_pages(content: bytes) -> Pages:
-    """Look at the footer and at the header of every page of a file.
+    """Read the footer and the header of every page of a file.
 
     Raises:
-        ValueError: one of them is damaged, or a page lies outside of the file.
+        ValueError: one of them is damaged, or a page lies outside the file.
     """
     pages = Pages()
     try:
@@ -67,10 +67,10 @@ def read_pages(content: bytes) -> Pages:
 
 
 def _headers(content: bytes, column: Struct) -> Iterator[Struct]:
-    """Headers of the pages of a column of a row group."""
-    if not column[5]:  # values; where there are none, there may be no page
+    """Headers of the pages of a column in a row group."""
+    if not column[5]:  # number of values; without any, there may be no page
         return
-    at = min(column[9], column.get(11) or column[9])  # of the first page with data, of the dictionary
+    at = min(column[9], column.get(11) or column[9])  # position of the first data page, of the dictionary
     end = at + column[7]
     if at < 0 or end > len(content):
         raise ValueError("a column lies outside of the file")
@@ -93,7 +93,7 @@ def _struct(content: bytes, at: int) -> tuple[Struct, int]:
         else:
             number, at = _integer(content, at)
         kind = head & 15
-        # In a struct the kind of a truth value is its value.
+        # In a struct, a truth value is stored as its kind.
         fields[number], at = (kind == _TRUE, at) if kind <= _FALSE else _value(content, at, kind)
     return fields, at + 1
 
@@ -109,7 +109,7 @@ def _value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
         if size == 15:
             size, at = _unsigned(content, at)
         values = []
-        for _ in range(size):  # each has a byte or more, so they come to an end
+        for _ in range(size):  # each has at least a byte, so the loop ends
             value, at = _value(content, at, of)
             values.append(value)
         return values, at

@@ -1,7 +1,7 @@
-"""Tables in typed files, whose text cells are interpreted like those of a text file.
+"""Read tables from typed files, interpreting text cells like those of text files.
 
-`9` is an integer and `9.0` is not: a hyperparameter means something else as an integer than as a fraction,
-and one column may hold both.
+`9` is an integer and `9.0` is not: a hyperparameter's integers and fractions may mean different things, and
+one column may have both.
 """
 
 import csv
@@ -29,9 +29,9 @@ from warehouse.vocabulary.parameters import Value
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """Cells of one column: `values[codes[row]]`, or an empty cell where the code is -1.
+    """Cells of one column: `values[codes[row]]`, or empty if the code is -1.
 
-    `values` are distinct in writing, so that each is typed (and later written) once.
+    `values` are distinct as written, so that each is parsed (and later written) once.
     """
 
     codes: np.ndarray
@@ -51,7 +51,7 @@ class TypedColumn:
 
 @dataclass(frozen=True)
 class TypedTable:
-    """A table and what the JSON in its first comment says about it."""
+    """A table and the JSON in its first comment."""
 
     metadata: Mapping[str, Any]
     columns: Mapping[str, TypedColumn]
@@ -63,7 +63,7 @@ _EMPTY = frozenset({"", "?", "nan", "NaN", "NA"})
 def read_typed_table(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> TypedTable:
     """Read the content of an ARFF, Parquet or delimited file (comma, semicolon or tab).
 
-    The kind is told from the content. Empty, `?` and NaN cells are empty; in Parquet, null ones. Raises
+    The format is detected from the content. Empty, `?`, NaN and null cells are empty. Raises
     `BadInput` if the file is none of these, has no rows, or names a column twice.
     """
     if not content.strip():
@@ -108,7 +108,7 @@ _NUMERIC_ATTRIBUTE = re.compile(
 
 
 def _read_arff(content: bytes, limits: ReadingLimits) -> TypedTable:
-    # Read as text, a number keeps the way it is written.
+    # Read numbers as text, to keep their notation.
     table = read_arff(_NUMERIC_ATTRIBUTE.sub(rb"\1string", content), limits)
     _refuse_duplicates(list(table.frame.columns))
     columns = {name: TypedColumn.from_text(table.frame[name].astype("str")) for name in table.frame.columns}

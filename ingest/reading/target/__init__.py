@@ -1,1 +1,1 @@
-"""The column to predict, and its values."""
+"""Choose the column to predict, and read its values."""

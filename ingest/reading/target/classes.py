@@ -1,4 +1,4 @@
-"""The values of a target: classes by their labels, or numbers."""
+"""Read the values of a target: class labels, or numbers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NumericTarget = Literal["keep", "binarize"]
 RareClasses = Literal["keep", "drop"]
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
-_GAP_WORD = 0.5  # of the rows without a target that say one word, from which on it may be a class
+_GAP_WORD = 0.5  # share of one word in the rows without a target, above which it may be a class
 _NEARLY_CONSTANT = 0.99  # of the rows with one number
 
 
 @dataclass(frozen=True, eq=False)
 class TargetValues:
-    """A target on the rows that are kept, and what is to be said about it (see `Dataset`)."""
+    """A target on the rows that are kept, with notes and doubts about it (see `Dataset`)."""
 
     values: pd.Series
     """(n,) labels as `category`, or float64, without missing values."""
@@ -41,16 +41,16 @@ class TargetValues:
 
 
 def read_target(words: pd.Series, decimal: str | None, role: Role | None, task: TaskName | None) -> Column:
-    """The target's column in one of the forms of `ingest.reading.column_types.columns.read_column`.
+    """Read the target's column, like `ingest.reading.column_types.columns.read_column`.
 
     Args:
-        words: (n,) the column as its source has it.
+        words: (n,) the column in the source's form.
         decimal: decimal sign of the file; None = unknown.
-        role: the one that the user gave it, which must be one of classes.
-        task: the task type that the user gave; regression makes numbers of declared categories and codes.
+        role: the user's role for it, which must be one of classes.
+        task: the user's task type; regression converts declared categories and codes to numbers.
 
     Raises:
-        BadInput: role and task exclude each other, or the words are no numbers.
+        BadInput: role and task exclude each other, or the words are not numbers.
     """
     target = quoted(words.name)
     if task not in (None, *get_args(TaskName)):
@@ -91,9 +91,9 @@ def target_values(
     """The target's labels as categories, or its numbers, on the rows that are kept.
 
     Args:
-        words: (n,) the column as its source has it; where these are words, they are the labels.
-        values: (n,) the same as `read_target` reads it.
-        role: the one that the user gave it.
+        words: (n,) the column in the source's form; words become the labels.
+        values: (n,) the values from `read_target`.
+        role: the user's role for it.
         task: see `load_dataset`.
         numeric_target: see `load_dataset`.
         rare_classes: see `load_dataset`.
@@ -140,7 +140,7 @@ def _dropped(rows: int, what: str) -> list[str]:
 
 
 def _doubts_about_numbers(numbers: pd.Series, target: str) -> Iterator[str]:
-    """Whether numbers are names of rows, or nearly always the same."""
+    """Doubts about numbers that name rows, or that are nearly always the same."""
     is_numbering = are_whole(numbers) and numbers.is_unique and np.ptp(numbers) == len(numbers) - 1
     if is_numbering or detect_role(numbers, str(numbers.name)) is Role.identifier:
         yield (
@@ -157,10 +157,10 @@ def _doubts_about_numbers(numbers: pd.Series, target: str) -> Iterator[str]:
 
 
 def doubts_about_gaps(words: pd.Series, kept: pd.Index) -> Iterator[str]:
-    """Whether a word that means a missing value may be a class, such as `NA` or `None`.
+    """Doubts about a word for a missing value that may be a class, such as `NA` or `None`.
 
     Args:
-        words: (n,) the target as its source has it.
+        words: (n,) the target in the source's form.
         kept: index of the rows with a target.
     """
     gaps = words.drop(index=kept)
@@ -176,7 +176,7 @@ def doubts_about_gaps(words: pd.Series, kept: pd.Index) -> Iterator[str]:
 
 
 def doubts_about_labels(classes: Iterable[str]) -> Iterator[str]:
-    """Labels that may be spellings of one class: in case, a full stop, a number or truth."""
+    """Doubts about labels that may be spellings of one class: by case, a full stop, a number or truth."""
     known = [str(one) for one in classes]
     for alike, how in (
         (_groups(known, lambda word: word.casefold().rstrip(". ")), "case or a full stop"),
@@ -193,7 +193,7 @@ def doubts_about_labels(classes: Iterable[str]) -> Iterator[str]:
 
 
 def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
-    """Groups of several words with one key that is not None."""
+    """Groups of several words with the same key, not None."""
     found: dict[object, list[str]] = defaultdict(list)
     for word in words:
         found[key(word)].append(word)
@@ -203,7 +203,7 @@ def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
 def _number(word: str) -> float | None:
     if len(word) > LONGEST or not PLAIN.fullmatch(word):
         return None
-    # Beyond 2^53 whole numbers that differ are one float.
+    # Beyond 2^53 different whole numbers may be the same float.
     return int(word) if re.fullmatch(r"[+-]?\d+", word) else float(word)
 
 
@@ -235,7 +235,7 @@ def _refuse_no_classes(values: pd.Series, target: str, gaps: int) -> None:
 
 
 def _without_rare_classes(values: pd.Series, target: str) -> tuple[pd.Series, int]:
-    """The rows of classes with several rows, and the number of others."""
+    """The rows of classes with several rows, and the number of other rows."""
     counts = values.value_counts()
     rare = counts.index[counts < 2]
     if len(rare) == 0:

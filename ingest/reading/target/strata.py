@@ -1,4 +1,4 @@
-"""Strata of a target: groups of rows that splits share out."""
+"""Strata of a target, for stratified splits."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pandas as pd
 from warehouse.support.arrays import Positions
 
 STRATA = 10
-"""Quantile bins of a number."""
+"""Most quantile bins of a numeric target."""
 ROWS_PER_STRATUM = 20
-"""Rows of a bin, at least: folds of ten have two of each."""
+"""Least rows of a bin: folds of ten then have two of each."""
 
 
 def strata_of(target: pd.Series) -> Positions:
     """(n,) stratum of each row, from 0: its category, or the quantile bin of a number.
 
-    There are up to ten bins of about equal size, by the rows' ranks; equal numbers are in one bin.
+    There are up to ten bins of about equal size, by ranks; equal numbers share a bin.
     """
     if isinstance(target.dtype, pd.CategoricalDtype):
         return target.cat.codes.to_numpy().astype(np.intp)

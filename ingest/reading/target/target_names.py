@@ -1,18 +1,18 @@
-"""Names of columns that are usual names of targets, with their strength.
+"""Column names that suggest a target, by strength.
 
-The last word of a name says what it is (`loan_status` is a status). The lists are made by hand, in English,
+The last word of a name says what it is (`loan_status` is a status). The lists were made by hand, in English,
 German, French, Spanish, Portuguese, Italian and Dutch, without accents.
 """
 
 import re
 import unicodedata
 
-# What is to be predicted, by its name in machine learning and statistics.
+# Words for the target in machine learning and statistics.
 _TARGETS = """
     outcome target
     alvo cible doelvariabele objetivo ziel zielgroesse zielgrosse zielvariable
 """
-# Events and judgements: known afterwards, and hardly ever noted down for another purpose.
+# Events and judgements: known afterwards, and hardly ever recorded for another purpose.
 _OUTCOMES = """
     approved attrition bankrupt bankruptcy canceled cancellation cancelled churn churned classes
     classification clicked conversion converted deceased defaulted died exited fraud fraudulent
@@ -25,7 +25,7 @@ _OUTCOMES = """
     morte muerte obito rotulo sobreviveu sobrevivio
     abbandono deceduto esito etichetta frode opgezegd overleden sopravvissuto
 """
-# Often predicted, and just as often a trait.
+# Often predicted, and as often a feature.
 _RESULTS = """
     accepted admission admitted approve arrested bought choice class cultivar damaged dead death decision
     declined default delayed diagnosis disease failure hired infected insured mortality participated popular
@@ -36,12 +36,12 @@ _RESULTS = """
     calidad clase diagnostico doenca enfermedad especie qualidade resultado riesgo risco
     diagnosi malattia qualita resultaat rischio risultato soort specie uitkomst
 """
-# What people predict as numbers; cut into classes these are rather traits.
+# Often predicted as numbers; as classes they are more likely features.
 _PRICES = """
     mpg price prices salary wage wages
     gehalt lohn precio preco preis prezzo prijs prix salaire salario stipendio
 """
-# The same, where only the last column's name says something.
+# The same, if only the last column's name suggests a target.
 _AMOUNTS = """
     charges consumption demand earnings profit revenue sales yield
     umsatz vendas ventas ventes vendite verbrauch
@@ -56,7 +56,7 @@ _KINDS = """
     bewertung categoria categorie coste costo cout einkommen kategorie kosten nota note renda revenu tipo
     typ valeur valor valore wert
 """
-# When, where and in which part of the data a row was taken, or what was noted beside it.
+# Time, place, part of the data, or comments of a row.
 _CIRCUMSTANCES = """
     address batch city comment comments country county date datetime day description district email fold hour
     lat latitude lng lon long longitude minute month name note notes place postcode quarter region remark
@@ -84,7 +84,7 @@ _WORD_BOUNDARY_IN_CAMEL_CASE = re.compile(r"([a-z0-9])([A-Z])")
 
 
 def words(name: str) -> list[str]:
-    """The words of a name in lower case without accents, in camel case or with anything between them.
+    """Split a name, in camel case or with separators, into lower-case words without accents.
 
     >>> words("finalScore"), words("Überlebt?")
     (['final', 'score'], ['uberlebt'])
@@ -97,7 +97,7 @@ def words(name: str) -> list[str]:
 
 
 def name_weakness(name: str) -> int | None:
-    """0 for a name that only targets have, up to 6 for one that many a column has; None for any other name.
+    """From 0 for a name that only targets have to 6 for one that many columns have; None for other names.
 
     >>> [name_weakness(name) for name in ("target", "is_fraud", "status", "loan_status", "age")]
     [0, 1, 2, 3, None]
@@ -110,11 +110,11 @@ def name_weakness(name: str) -> int | None:
 
 
 def names_amount(name: str) -> bool:
-    """Whether a name is that of an amount that is predicted as a number, such as a price."""
+    """Whether a name is that of an amount that is usually predicted as a number, such as a price."""
     return not _MEASURED.isdisjoint(words(name)[-1:])
 
 
 def names_circumstances(name: str) -> bool:
-    """Whether a name says when, where or from which source a row is, or that it is a comment."""
+    """Whether a name says the time, place or source of a row, or that it is a comment."""
     found = words(name)
     return 1 <= len(found) <= 2 and found[-1] in _TIMES_PLACES_NOTES

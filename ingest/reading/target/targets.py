@@ -1,4 +1,4 @@
-"""Choice of the target among the columns, where the user names none."""
+"""Choose the target column if the user names none."""
 
 import difflib
 import math
@@ -17,19 +17,19 @@ from ingest.reading.target.target_names import name_weakness, names_amount, name
 from ingest.reading.target.task_choice import MOST_CLASSES
 from warehouse.support.errors import UnknownName
 
-_ASKED_ABOUT = 2  # alternatives in a question
+_ASKED_ABOUT = 2  # alternatives that a question names
 _ROWS_LOOKED_AT = 5000
-_ROWS_COUNTED = 1000  # where all columns are looked at
-_EMPTY = 0.5  # share of the rows without a value from which on the target is doubted
+_ROWS_COUNTED = 1000  # in which all columns are examined
+_EMPTY = 0.5  # share of the rows without a value, above which the target is a doubt
 _UNPREDICTED = (Role.identifier, Role.date, Role.text)
-_ANYWHERE, _LAST = 1, 3  # the greatest weakness of a name that tells the target there
-_NAMESAKE = 2  # weakness of a column after which the dataset is named
-_LAST_COLUMN, _OTHER_COLUMN = 2.5, 3.5  # weakness of columns without a telling name
+_ANYWHERE, _LAST = 1, 3  # greatest weakness of a name that makes the column the target there
+_NAMESAKE = 2  # weakness of the column that the dataset is named after
+_LAST_COLUMN, _OTHER_COLUMN = 2.5, 3.5  # weakness of columns without a suggestive name
 
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """The target's column, the sentence that says why, and what to ask the user about it (see `Dataset`)."""
+    """The target's column, a sentence with the reason, and questions to the user about it (see `Dataset`)."""
 
     column: str
     reason: str
@@ -37,16 +37,16 @@ class TargetChoice:
 
 
 def choose_target(table: RawTable, given: str | None) -> TargetChoice:
-    """The target's column: the one that is given, the one that the source names, or the likeliest one.
+    """Choose the target's column: the given one, the one named by the source, or the most likely one.
 
-    Names come first: one of weakness 1 (`ingest.reading.target.target_names`) tells the target wherever it
-    stands, and up to weakness 3 as the last column. A column after which the dataset is named (`room_type` of
-    `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: by a weaker name, or the last
-    column that is no identifier, constant, date, text, place or comment and has most of its values. A guess
-    is a doubt, and so are a name beside an equally good one and a target without half of its values.
+    Names come first: one of weakness 1 (`ingest.reading.target.target_names`) makes any column the target,
+    and one of weakness up to 3 the last column. The column that the dataset is named after (`room_type` of
+    `airbnb_room_type.csv`) has weakness 2. Otherwise the target is a guess: a column with a weaker name, or
+    the last column that is no identifier, constant, date, text, place or comment and has most of its values.
+    A guess is a doubt, and so are an equally good second name and a target that lacks half of its values.
 
     Raises:
-        BadInput: there is no column `given`, or OpenML names no target of a dataset, or several.
+        BadInput: there is no column `given`, or OpenML names no target or several.
     """
     columns = list(table.frame.columns)
     if given is not None:
@@ -77,7 +77,7 @@ def suggestion(name: str, columns: Sequence[str]) -> str:
 
 
 class _Columns:
-    """The columns of some rows of a table, each looked at once and only when it is asked for."""
+    """The columns of some rows of a table, each examined once and only when needed."""
 
     def __init__(self, table: RawTable) -> None:
         self.frame = table.frame.iloc[:: math.ceil(len(table.frame) / _ROWS_LOOKED_AT)]
@@ -95,18 +95,18 @@ class _Columns:
         return float(self.values(name).isna().mean())
 
     def is_usual(self, name: str) -> bool:
-        """Whether people are likely to predict such a column, whatever its name says of outcomes."""
+        """Whether people are likely to predict such a column, ignoring what its name says of outcomes."""
         is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant)
         return is_predictable and not names_circumstances(name) and self.share_empty(name) < _EMPTY
 
     def has_two_values(self, name: str) -> bool:
         few = self.frame[name].iloc[:: math.ceil(len(self.frame) / _ROWS_COUNTED)]
-        with suppress(TypeError):  # cells that are lists
+        with suppress(TypeError):  # cells may be lists
             return few.nunique() == 2
         return False
 
     def first(self, is_counted: Callable[[str], bool]) -> str:
-        """The first of the columns that are counted, or of all where none is."""
+        """The first of the columns that count, or of all if none does."""
         return next(filter(is_counted, self.names), self.names[0])
 
     def last(self, is_counted: Callable[[str], bool]) -> str:
@@ -121,7 +121,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A column that may be the target, and why; `is_sure` where its name tells so at its place."""
+    """A possible target column, with the reason; `is_sure` if its name and position leave no doubt."""
 
     column: str
     because: str
@@ -160,7 +160,7 @@ def _order(candidate: _Candidate) -> tuple[bool, float]:
 
 
 def _by_name(columns: _Columns, dataset: str) -> Iterator[_Candidate]:
-    """Columns whose names tell something, the last and the first one before those between them."""
+    """Columns with a suggestive name, the last and the first one before those between them."""
     namesake = _namesake(columns.names, dataset)
     for name in (columns.names[-1], columns.names[0], *reversed(columns.names[1:-1])):
         weakness = None if _is_ordinate(name, columns.names) else name_weakness(name)
@@ -172,9 +172,9 @@ def _by_name(columns: _Columns, dataset: str) -> Iterator[_Candidate]:
 
 
 def _is_sure(name: str, weakness: int, columns: _Columns) -> bool:
-    """Whether the name tells the target at its place, and the values go with the name.
+    """Whether the name makes the column the target at its position, and the values fit the name.
 
-    A constant is not passed over for another column: the refusal of it says what is wrong.
+    A constant is still chosen, since its refusal says what is wrong.
     """
 
     def is_counted(other: str) -> bool:
@@ -190,7 +190,7 @@ def _is_sure(name: str, weakness: int, columns: _Columns) -> bool:
 
 
 def _by_place(columns: _Columns) -> Iterator[_Candidate]:
-    """The last usual column, the only one of two values, and the first one."""
+    """The last usual column, the only one with two values, and the first one."""
     last = columns.last(columns.is_usual)
     where = "the last column" if last == columns.names[-1] else "the last likely column"
     yield _Candidate(last, f"it is {where}, and no column name suggests another", _LAST_COLUMN)
@@ -201,12 +201,12 @@ def _by_place(columns: _Columns) -> Iterator[_Candidate]:
 
 
 def _is_ordinate(column: str, columns: Sequence[str]) -> bool:
-    """Whether a column is a coordinate beside `x`."""
+    """Whether a column is a coordinate next to `x`."""
     return column.lower() == "y" and column != columns[-1] and "x" in map(str.lower, columns)
 
 
 def _namesake(columns: Sequence[str], dataset: str) -> str | None:
-    """The column whose whole name is part of the dataset's: the longest, if there is just one."""
+    """The column whose whole name is part of the dataset's; the longest, if there is only one."""
     of_dataset = words(dataset)
     found = [column for column in columns if _follow_each_other(words(column), of_dataset)]
     longest = max(map(len, map(words, found)), default=0)

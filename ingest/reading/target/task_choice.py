@@ -1,4 +1,4 @@
-"""Choice between classification and regression for a target that holds numbers."""
+"""Choose between classification and regression for a numeric target."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from warehouse.support.errors import UnusableDataset
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName, TaskType
 
 MOST_CLASSES = 30
-"""Largest number of different whole numbers that are taken as classes."""
-_MOST_WITH_GAPS = 15  # of them, where some between the smallest and the largest do not occur: counts, amounts
-_LEAST_CLASSES_REFUSED = 10  # different values in a small table that are not refused as names of rows
-_FEWEST_NUMBERS = 3  # different ones that regression is for
+"""Most different whole numbers that count as classes."""
+_MOST_WITH_GAPS = 15  # the same, if some between the smallest and the largest are missing: counts, amounts
+_LEAST_CLASSES_REFUSED = 10  # different values in a small table that do not count as names of rows
+_FEWEST_NUMBERS = 3  # different values for regression
 
 
 @dataclass(frozen=True)
 class TaskChoice:
-    """The task type of a target, and why; no reason where the target leaves no choice."""
+    """The task type of a target, and the reason; no reason if there is no choice."""
 
     task_type: TaskType
     reason: str | None = None
 
 
 def choose_task(present: pd.Series, given: TaskName | None) -> TaskChoice:
-    """The task type of a target.
+    """Choose the task type of a target.
 
-    Words are classes, and so are two values of any kind. Numbers are classes where they are whole and few: up
-    to 15, or up to 30 consecutive ones (classes are numbered through, counts and amounts leave gaps), in at
+    Words are classes, and so are two values of any kind. Whole numbers are classes if there are at most 15,
+    or at most 30 consecutive ones (classes are numbered consecutively, counts and amounts have gaps), in at
     least twice as many rows. All other numbers are predicted as numbers.
 
-    Thresholds: the targets of 384 real tables (191 of numbers, 193 of classes, of which 13 are three or more
-    numbers) are told right but for 3, which are a rating, a score and a count.
+    Evidence for the thresholds: of the targets of 384 real tables (191 of numbers, 193 of classes, of which
+    13 are three or more numbers) all but 3 are chosen right; these are a rating, a score and a count.
 
     Args:
         present: (n,) a column in one of the forms of `ingest.reading.column_types.columns.read_column`,
             without missing values.
-        given: the user's choice; None = the likelier one.
+        given: the user's choice; None = the more likely one.
 
     Raises:
-        UnusableDataset: regression is given, and there are fewer than three different numbers.
+        UnusableDataset: the user wants regression, and there are fewer than three different numbers.
     """
     distinct = present.nunique()
     if not pd.api.types.is_numeric_dtype(present.dtype):
@@ -70,7 +70,7 @@ def choose_task(present: pd.Series, given: TaskName | None) -> TaskChoice:
 
 
 def names_rows(distinct: int, rows: int) -> bool:
-    """Whether there are so many different values that as classes they would rather be names of rows."""
+    """Whether there are so many different values that, as classes, they would be names of rows."""
     return distinct > max(rows / 2, _LEAST_CLASSES_REFUSED)
 
 
@@ -84,5 +84,5 @@ def _are_classes(numbers: pd.Series, distinct: int) -> bool:
 
 
 def are_whole(numbers: pd.Series | Floats) -> bool:
-    """Whether all of these are whole numbers."""
+    """Whether all numbers are whole."""
     return bool((numbers == np.floor(numbers)).all())

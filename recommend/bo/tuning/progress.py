@@ -90,7 +90,8 @@ def remarks_on(session: Session) -> list[str]:
     if fewer:
         said.append(
             f"{counted(len(fewer), 'members')} of the model could not be fitted in time on all"
-            f" {fits.times.all_rows:,} rows: fitted on {min(fewer):,}{' or more' if len({*fewer}) > 1 else ''}."
+            f" {fits.times.all_rows:,} rows: fitted on {min(fewer):,}"
+            f"{' or more' if len({*fewer}) > 1 else ''}."
         )
     return said
 

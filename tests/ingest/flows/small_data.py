@@ -1,4 +1,4 @@
-"""Small tables that flows are fitted on, and the flows whose packages are there."""
+"""Small tables to fit flows on, and the flows whose packages are installed."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -10,13 +10,13 @@ from ingest.reading.column_types.roles import Role
 
 
 def where_installed(names: Iterable[str]) -> list[str]:
-    """Those of the flows or libraries whose package is there: XGBoost may be missing."""
+    """The flows or libraries whose package is installed: XGBoost may be missing."""
     there = find_spec("xgboost") is not None
     return [name for name in names if there or not name.startswith("xgboost")]
 
 
 def numbers(rows: int = 200, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) numbers and the classes that the first of them tells, about one time in six wrongly."""
+    """(n, 3) numbers, and classes that the first number predicts with an error of about one in six."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, 3))
     cuts = np.linspace(-0.5, 0.5, classes - 1) if classes > 2 else [0.0]

@@ -1,4 +1,4 @@
-"""Any table that is read can be fitted and predicted by every flow, whatever its columns hold."""
+"""Every flow can be fitted on and predict any readable table, whatever its columns contain."""
 
 import re
 import warnings
@@ -20,7 +20,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 ROWS = 40
 TRAINED_ON = 30
-"""Rows that a flow is fitted on; it predicts all of them."""
+"""Number of rows to fit a flow on; it predicts all of them."""
 ORDINARY = np.random.default_rng(0).normal(0.0, 0.5, ROWS)
 QUICK: dict[str, dict[str, Value]] = {
     "lightgbm": {"n_estimators": 20, "min_child_samples": 2},
@@ -45,7 +45,7 @@ PHRASES = [
 
 
 def column(values: Sequence[Any]) -> st.SearchStrategy[pd.Series]:
-    """Cells that are drawn from a few of these values, with or without gaps, or are all the same at first."""
+    """Cells drawn from a few of these values, with or without gaps, or all equal at first."""
     cells = st.lists(st.sampled_from(values), min_size=ROWS, max_size=ROWS)
     same_at_first = st.tuples(st.sampled_from([*values, None]), cells).map(
         lambda drawn: [drawn[0]] * TRAINED_ON + drawn[1][TRAINED_ON:]
@@ -88,13 +88,13 @@ texts = st.one_of(
 tables = st.lists(st.one_of(numbers, whole, dates, truth, categories, texts), min_size=1, max_size=4).map(
     lambda columns: pd.DataFrame({f"c{place}": one for place, one in enumerate(columns)})
 )
-"""Columns of any kind; an ordinary one comes beside them, since nothing is learned where all are constant."""
+"""Columns of any kind; an ordinary one is added, since constant columns alone are refused."""
 classes = st.sampled_from(
     [
         np.arange(ROWS) % 2,
         np.arange(ROWS) % 3,
         np.arange(ROWS) % 10,
-        np.where(np.arange(ROWS) == 3, 2, np.arange(ROWS) % 2),  # one row of its own class
+        np.where(np.arange(ROWS) == 3, 2, np.arange(ROWS) % 2),  # a class with one row
     ]
 )
 
@@ -102,7 +102,7 @@ classes = st.sampled_from(
 targets = st.sampled_from(
     [
         ORDINARY,
-        np.where(np.arange(ROWS) % 2, 0.0, np.exp(20 * ORDINARY)),  # mostly zeros, and a long tail
+        np.where(np.arange(ROWS) % 2, 0.0, np.exp(20 * ORDINARY)),  # mostly zeros with a long tail
         np.full(ROWS, 3.0),
         1e12 + np.arange(ROWS) % 3,
         -1e-12 * np.arange(ROWS),
@@ -114,8 +114,8 @@ targets = st.sampled_from(
 @pytest.mark.parametrize("name", where_installed(flows_of(CLASSIFICATION)))
 @given(tables, classes)
 @settings(max_examples=4, deadline=None, derandomize=True)
-def test_a_table_that_is_read_is_fitted_and_predicted(name: str, frame: pd.DataFrame, y: np.ndarray) -> None:
-    """With the exception that quadratic discriminant analysis says: a covariance needs rows that differ."""
+def test_every_readable_table_is_fitted_and_predicted(name: str, frame: pd.DataFrame, y: np.ndarray) -> None:
+    """The exception is quadratic discriminant analysis, which refuses rows without any difference."""
     frame = frame.assign(x=ORDINARY + y)
     columns, features = Columns.read_first(frame)
     flow = FLOWS[name]
@@ -139,7 +139,7 @@ def test_a_table_that_is_read_is_fitted_and_predicted(name: str, frame: pd.DataF
 @pytest.mark.parametrize("name", where_installed(flows_of(REGRESSION)))
 @given(tables, targets, st.sampled_from(TARGET_TRANSFORMATION.choices))
 @settings(max_examples=4, deadline=None, derandomize=True)
-def test_a_table_with_numbers_to_predict_is_fitted_and_predicted(
+def test_every_readable_table_with_a_numeric_target_is_fitted_and_predicted(
     name: str, frame: pd.DataFrame, y: np.ndarray, transformation: str
 ) -> None:
     frame = frame.assign(x=ORDINARY)

@@ -1,4 +1,4 @@
-"""What a flow does with configurations of any version: translate, complete, or refuse them."""
+"""A flow translates, completes or refuses configurations of any version."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_old_name_of_a_value_is_translated() -> None:
     assert get_flow("random_forest").current({"max_features": "auto"})["max_features"] == "sqrt"
 
 
-def test_parameters_that_are_never_tuned_may_be_given_their_one_value() -> None:
+def test_untuned_parameters_accept_only_their_fixed_value() -> None:
     forest = get_flow("random_forest")
     assert "n_estimators" not in forest.current({"n_estimators": 100, "max_depth": None})
     with pytest.raises(BadInput, match="n_estimators=50"):

@@ -1,4 +1,4 @@
-"""Classifiers that model each class as a normal distribution: posteriors worked by hand."""
+"""Classifiers that model each class as a normal distribution: posteriors computed by hand."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ each_discriminant = pytest.mark.parametrize("flow", DISCRIMINANTS, ids=lambda fl
 
 
 def _log_odds(flow: Flow, values: Values, x: float) -> float:
-    """Of the second of two classes, whose rows are at 0 and 2, while those of the first are at -2 and 0."""
+    """Log odds of the second of two classes; its rows are at 0 and 2, the first's at -2 and 0."""
     frame = pd.DataFrame({"x": [-2.0, 0.0, 0.0, 2.0]})
     pipeline = flow.pipeline(values, ROLES).fit(frame, [0, 0, 1, 1])
     other, chance = pipeline.predict_proba(pd.DataFrame({"x": [x]}))[0]
@@ -38,7 +38,7 @@ def _log_odds(flow: Flow, values: Values, x: float) -> float:
     ],
 )
 @each("x", [-3.0, 0.0, 0.5])
-def test_two_classes_one_apart_from_the_middle_have_log_odds_of_twice_the_place(
+def test_log_odds_of_two_unit_normals_at_minus_1_and_1_are_twice_the_position(
     flow: Flow, values: Values, x: float
 ) -> None:
     """Means of -1 and 1, variances of 1: ((x + 1)^2 - (x - 1)^2) / 2 = 2x, whatever the scaling."""
@@ -46,11 +46,11 @@ def test_two_classes_one_apart_from_the_middle_have_log_odds_of_twice_the_place(
 
 
 def test_smoothing_adds_a_share_of_the_whole_variance() -> None:
-    """The whole variance is 2, so each class's becomes 1 + 2 and the log odds a third."""
+    """The whole variance is 2, so each class's becomes 1 + 2, and the log odds a third."""
     assert _log_odds(naive_bayes, {"var_smoothing": 1.0}, 0.5) == pytest.approx(1 / 3)
 
 
-def test_classes_that_differ_only_in_spread_are_told_by_the_quadratic_discriminant_alone() -> None:
+def test_only_the_quadratic_discriminant_separates_classes_that_differ_in_spread() -> None:
     frame = pd.DataFrame({"x": [-3.0, -2.0, 2.0, 3.0, -0.2, -0.1, 0.1, 0.2]})
     codes = [0] * 4 + [1] * 4
     linear, quadratic = (flow.pipeline({}, ROLES).fit(frame, codes) for flow in DISCRIMINANTS)
@@ -59,13 +59,13 @@ def test_classes_that_differ_only_in_spread_are_told_by_the_quadratic_discrimina
 
 
 @each(("shrinkage", "predicted"), [(1e-4, 1), (1.0, 0)])
-def test_full_shrinkage_of_the_linear_discriminant_forgets_that_columns_go_together(
+def test_full_shrinkage_of_the_linear_discriminant_ignores_correlations(
     shrinkage: float, predicted: int
 ) -> None:
-    """Rows lie along the diagonal, those of the second class a little above it.
+    """Rows lie along the diagonal, those of the second class slightly above it.
 
-    A row far down the diagonal and a little above it is the second class's, unless distances to the means
-    count: the first class's mean is nearer, because its rows lie further down.
+    A row far down the diagonal and slightly above it belongs to the second class, unless only the distances
+    to the means count: the first class's mean is nearer, because its rows lie further down.
     """
     along = np.linspace(-1, 1, 21)
     below = np.column_stack([along - 0.3, along - 0.4])
@@ -77,8 +77,8 @@ def test_full_shrinkage_of_the_linear_discriminant_forgets_that_columns_go_toget
 
 
 @each_discriminant
-def test_indicators_that_add_up_to_one_can_be_fitted_at_the_low_end_of_shrinkage(flow: Flow) -> None:
-    """Their covariance matrices are singular, all the more as neither class has all colours."""
+def test_indicators_that_add_up_to_one_can_be_fitted_with_the_least_shrinkage(flow: Flow) -> None:
+    """Their covariance matrices are singular, especially as neither class has all colours."""
     frame = pd.DataFrame({"colour": ["red", "red", "green", "green", "blue", "blue"] * 2})
     codes = [0, 0, 0, 1, 1, 1] * 2
     low = {"shrinkage": flow.space()["shrinkage"].lower}

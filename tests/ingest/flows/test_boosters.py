@@ -1,4 +1,4 @@
-"""Boosters of three libraries that are told the same way of categories, early stopping and class weights."""
+"""Boosters of three libraries with one interface to categories, early stopping and class weights."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def log_loss(probabilities: np.ndarray, codes: np.ndarray) -> float:
 
 
 def rounds_kept(fitted: Booster) -> int:
-    """Trees (of one class) that the library predicts with."""
+    """Trees (of one class) used for predictions by the library."""
     model = fitted.model_
     if fitted.library == "lightgbm":
         return int(model.best_iteration_)
@@ -52,7 +52,7 @@ def rounds_kept(fitted: Booster) -> int:
 
 
 def after_rounds(fitted: BoosterClassifier, rounds: int, X: np.ndarray) -> np.ndarray:
-    """What the first trees of a booster predict."""
+    """Predictions of the first trees of a booster."""
     if fitted.library == "lightgbm":
         return fitted.model_.predict_proba(X, num_iteration=rounds)
     if fitted.library == "xgboost":
@@ -78,7 +78,7 @@ def test_classes_may_be_words_in_any_order(library: str) -> None:
 
 @every_library
 def test_class_that_the_validation_rows_lack_is_still_learned(library: str) -> None:
-    """A class of four rows gives none of the one in five that early stopping looks at."""
+    """A class of four rows has none in the fifth of the rows held out for early stopping."""
     X, codes = numbers()
     codes[:4], X[:4, 1] = 2, 10.0
     assert 2 not in codes[hold_out(codes, round(1 / validation_share(200)), 0)[1]]
@@ -152,7 +152,7 @@ def test_early_stopping_keeps_the_round_that_is_best_on_the_validation_rows(
 
 
 @each(("rows", "share"), [(100, 0.2), (2500, 0.2), (5000, 0.1), (10_000, 0.05), (10**6, 0.05)])
-def test_early_stopping_looks_at_500_rows_between_5_and_20_percent(rows: int, share: float) -> None:
+def test_early_stopping_holds_out_500_rows_between_5_and_20_percent(rows: int, share: float) -> None:
     assert validation_share(rows) == pytest.approx(share)
 
 
@@ -168,7 +168,7 @@ def test_two_rows_of_each_class_are_enough(library: str) -> None:
 
 @every_library
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
-def test_regressor_stops_early_by_the_loss_that_it_is_fitted_with(library: str, loss: str) -> None:
+def test_regressor_stops_early_by_the_loss_of_its_fit(library: str, loss: str) -> None:
     X, y = skewed_numbers()
     train, valid = hold_out_to_stop(np.zeros(200, dtype=np.intp), 0)
     options = {"loss": loss, "seed": 0}

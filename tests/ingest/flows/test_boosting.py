@@ -1,4 +1,4 @@
-"""Boosted trees predict as their libraries do, take categories as they are, and can be freed of penalties."""
+"""Boosted trees predict like their libraries, accept categories, and can do without penalties."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
 
 
 def plain_default(flow: str) -> ClassifierMixin:
-    """The library's estimator as it is."""
+    """The library's default estimator."""
     if flow == "lightgbm":
         from lightgbm import LGBMClassifier
 
@@ -55,7 +55,7 @@ def plain_default(flow: str) -> ClassifierMixin:
         return CatBoostClassifier(random_seed=0, thread_count=1, verbose=False, allow_writing_files=False)
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    # It stops early above 10,000 rows, ours never by default.
+    # It stops early above 10,000 rows, Headstart's flow never by default.
     return HistGradientBoostingClassifier(random_state=0)
 
 
@@ -73,7 +73,7 @@ def test_default_booster_predicts_as_the_library_does(flow: str) -> None:
 @each("early_stopping", [False, True])
 @each("classes", [2, 3])
 def test_automatic_learning_rate_is_catboosts_own(classes: int, early_stopping: bool) -> None:
-    """CatBoost takes another rate where it is given validation rows."""
+    """CatBoost derives another rate if it gets validation rows."""
     from catboost import CatBoostClassifier
 
     X, codes = numbers(150, classes)
@@ -126,7 +126,7 @@ ONE_SPLIT = {
 
 @each("flow", where_installed(ONE_SPLIT))
 def test_one_split_may_separate_any_set_of_categories(flow: str) -> None:
-    """Every other of five categories is a class: no split of their codes, in order, separates the classes."""
+    """Every other of five categories is one class: no ordered split of their codes separates the classes."""
     frame = pd.DataFrame({"place": pd.Series(["a", "b", "c", "d", "e"] * 100, dtype="category")})
     codes = frame["place"].isin(["a", "c", "e"]).to_numpy().astype(int)
     with threadpool_limits(1):
@@ -149,12 +149,12 @@ PENALIZED: list[tuple[str, Values, float]] = [
 
 
 @each(("flow", "penalties", "log_odds"), PENALIZED)
-def test_a_penalty_at_its_low_end_is_none_and_a_higher_one_shrinks_leaves(
+def test_a_penalty_at_its_low_end_is_off_and_a_higher_one_shrinks_leaves(
     flow: str, penalties: Values, log_odds: float
 ) -> None:
     """Of ten rows in a leaf, eight are of the second class; each has a gradient of 0.5, a curvature of 0.25.
 
-    The leaf's log odds are half of (8 - 2) * 0.5 / (10 * 0.25 + lambda), where alpha is taken off the
+    The leaf's log odds are half of (8 - 2) * 0.5 / (10 * 0.25 + lambda), with alpha subtracted from the
     numerator: 0.6 without penalty, 0.3 with lambda = 2.5, 0.4 with alpha = 1. A lambda of 0.001 would give
     0.5998.
     """
@@ -169,7 +169,7 @@ def test_a_penalty_at_its_low_end_is_none_and_a_higher_one_shrinks_leaves(
 
 
 @each("flow", where_installed(SIZES))
-def test_balanced_classes_are_equally_likely_where_nothing_tells_them_apart(flow: str) -> None:
+def test_balanced_classes_are_equally_likely_if_features_are_uninformative(flow: str) -> None:
     """Three in four rows are of the second class, whatever their number."""
     frame = pd.DataFrame({"x": [0.0, 1.0] * 40})
     codes = np.arange(80) // 2 % 4 > 0
@@ -186,7 +186,7 @@ def test_balanced_classes_are_equally_likely_where_nothing_tells_them_apart(flow
 
 
 def test_adaboost_adds_up_trees_of_the_given_depth() -> None:
-    """No sum of stumps is an exclusive or, a tree of two levels is."""
+    """No sum of stumps is an exclusive or, but a tree of two levels is."""
     frame = pd.DataFrame({"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5})
     codes = frame["a"] ^ frame["b"]
     roles = {"a": Role.numeric, "b": Role.numeric}

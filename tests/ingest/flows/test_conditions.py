@@ -1,4 +1,4 @@
-"""Conditions and forbidden combinations of a flow: the same in its space and in its configurations."""
+"""Conditions and forbidden combinations of a flow: the space and the configurations agree."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_default_has_no_hyperparameter_whose_condition_does_not_hold() -> None:
     assert flow.default() == {"kernel": "linear", "shrinking": True}
 
 
-def test_current_adds_the_defaults_of_what_is_active_and_takes_off_what_is_not() -> None:
+def test_current_adds_defaults_of_active_hyperparameters_and_removes_inactive_ones() -> None:
     assert flow.current({"kernel": "rbf", "degree": 5}) == {"kernel": "rbf", "shrinking": True, "gamma": 0.1}
     assert flow.current({"kernel": "poly", "shrinking": False}) == {
         "kernel": "poly",
@@ -50,7 +50,7 @@ def test_forbidden_combination_is_refused_by_its_values() -> None:
 
 
 @each("joint", [False, True])
-def test_space_draws_what_current_would_leave_as_it_is(joint: bool) -> None:
+def test_current_does_not_change_samples_of_the_space(joint: bool) -> None:
     space = Space([flow], joint=joint)
     drawn = space.decoded(space.sample(200, np.random.default_rng(0)))
     assert {configuration.values["kernel"] for configuration in drawn} == {"linear", "rbf", "poly"}

@@ -1,4 +1,4 @@
-"""Designs of a flow: the default first, nothing twice, and the whole space covered evenly."""
+"""Designs of a flow start with the default, repeat nothing, and cover the whole space evenly."""
 
 import json
 import math
@@ -49,7 +49,7 @@ def test_design_covers_the_whole_space(name: str) -> None:
             assert max(positions) > 0.8
 
 
-def test_a_design_of_nothing_is_the_default() -> None:
+def test_a_design_of_size_0_is_the_default() -> None:
     assert sobol_design(get_flow("svm"), 0) == [get_flow("svm").default()]
 
 
@@ -64,14 +64,14 @@ def test_a_space_of_few_values_gives_a_shorter_design_with_every_value() -> None
 
 
 def test_repeated_points_do_not_shorten_a_design_that_the_space_can_fill() -> None:
-    """Three choices and eight whole numbers make 24 configurations; as many points repeat some."""
+    """Three choices and eight whole numbers make 24 configurations; 24 points repeat some."""
     flow = _flow(Choice("c", ("x", "y", "z"), default="x"), Number("n", 1, 8, default=2))
     assert len(sobol_design(flow, 23)) == 24
 
 
 @each("seed", [0, 1, 2])
 def test_points_are_spread_evenly_on_each_scale(seed: int) -> None:
-    """Of 16 points of a Sobol sequence, one is in each sixteenth of every range, and of its logarithm."""
+    """Of 16 points of a Sobol sequence, one is in each sixteenth of every range, on its own scale."""
     flow = _flow(Number("a", 0.0, 16.0, default=0.5), Number("b", 2.0**-8, 2.0**8, log=True, default=1.0))
     points = sobol_design(flow, 16, seed)[1:]
     assert sorted(int(float(str(point["a"]))) for point in points) == list(range(16))

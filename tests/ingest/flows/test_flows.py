@@ -1,4 +1,4 @@
-"""The known flows: found by every name they have, and true to OpenML's runs."""
+"""The known flows are found by each of their names, and agree with OpenML's runs."""
 
 import re
 import sys
@@ -33,7 +33,7 @@ def test_openml_flows_are_found_by_id(openml_id: int, name: str) -> None:
     assert get_flow(str(openml_id)).name == get_flow(f"openml:{openml_id}").name == name
 
 
-def test_unknown_flow_is_answered_with_the_known_ones() -> None:
+def test_unknown_flow_is_refused_with_the_known_ones() -> None:
     assert find_flow("perceptron") is None
     with pytest.raises(BadInput, match=r"perceptron.*random_forest"):
         get_flow("perceptron")
@@ -68,7 +68,7 @@ def test_flow_for_a_task_type_is_that_of_the_same_algorithm(
 
 
 def test_algorithm_without_a_flow_for_the_task_type_is_refused_with_those_that_have_one() -> None:
-    with pytest.raises(BadInput, match=r"Logistic regression does no regression; flows that do are ridge,"):
+    with pytest.raises(BadInput, match=r"Logistic regression does not support regression; these do: ridge,"):
         flow_for("logistic_regression", REGRESSION)
 
 
@@ -101,7 +101,7 @@ def test_every_value_of_published_runs_is_known_and_builds_unless_it_is_retired(
     assert set(columns) == flow.openml_names
     refused = set()
     for name, column in columns.items():
-        # What lies between two numbers that are allowed is allowed, too.
+        # Numbers between two allowed ones are allowed, too.
         numbers = [[one for one in column.values if type(one) is kind] for kind in (int, float)]
         ends = [end(same) for same in numbers if same for end in (min, max)]
         for value in (*ends, *(one for one in column.values if type(one) not in (int, float))):

@@ -1,4 +1,4 @@
-"""Classes and columns that scikit-learn's classifiers refuse to be fitted on."""
+"""Flows can be fitted on classes and columns that scikit-learn's classifiers refuse."""
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -17,8 +17,8 @@ def test_training_stops_early_where_validation_rows_can_have_each_class(
     assert network.early_stopping
 
 
-def test_a_column_without_a_value_says_nothing() -> None:
-    """What it holds later changes no prediction, and missing values of other columns stay missing."""
+def test_an_empty_column_has_no_influence() -> None:
+    """Its later values change no prediction, and missing values of other columns stay missing."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     X[:, 1] += np.where(rng.random(60) < 0.3, np.nan, y)

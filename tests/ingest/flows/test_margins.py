@@ -1,4 +1,4 @@
-"""Linear and kernel machines, neighbours and networks: what their hyperparameters do, on scaled numbers."""
+"""Linear and kernel machines, neighbours and networks: effects of their hyperparameters on scaled numbers."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
 @pytest.mark.parametrize("flow", PLAIN_DEFAULTS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_default_on_scaled_numbers_predicts_as_scikit_learn_does(flow: str, classes: int) -> None:
-    """Numbers are scaled by the flow, and the network takes them in single precision."""
+    """The flow scales numbers, and the network gets them in single precision."""
     X, codes = numbers(80, classes)
     frame, roles = as_frame(X * [1, 10, 100] + 5)
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -57,10 +57,10 @@ LINE = pd.DataFrame({"x": [0.0, 1.0, 4.0, 7.0]})
         ({"n_neighbors": 4, "weights": "distance"}, 15 / 25),
     ],
 )
-def test_neighbours_vote_alike_or_by_their_closeness(values: Values, chance: float) -> None:
-    """Rows at 0, 1, 4 and 7 are of the classes 0, 0, 1 and 1; a row at 3 is 3, 2, 1 and 4 away from them.
+def test_neighbours_vote_equally_or_weighted_by_distance(values: Values, chance: float) -> None:
+    """Rows at 0, 1, 4 and 7 have the classes 0, 0, 1 and 1; a row at 3 has distances 3, 2, 1 and 4 to them.
 
-    By closeness their weights are 1/3, 1/2, 1 and 1/4, or 4, 6, 12 and 3 of 25.
+    Weighted by distance, they count 1/3, 1/2, 1 and 1/4, or 4, 6, 12 and 3 of 25.
     """
     pipeline = k_nearest_neighbors.pipeline(values, {"x": Role.numeric}).fit(LINE, [0, 0, 1, 1])
     assert pipeline.predict_proba(pd.DataFrame({"x": [3.0]}))[0, 1] == pytest.approx(chance)
@@ -84,7 +84,7 @@ def test_the_constant_of_old_support_vector_machines_changes_nothing() -> None:
     assert margins[0].tolist() == margins[1].tolist()
 
 
-def test_a_strong_absolute_penalty_leaves_no_coefficient_and_a_squared_one_leaves_all() -> None:
+def test_a_strong_absolute_penalty_removes_all_coefficients_and_a_squared_one_none() -> None:
     X, codes = numbers(40)
     frame, roles = as_frame(X)
     lasso, ridge = (

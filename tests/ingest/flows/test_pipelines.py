@@ -1,4 +1,4 @@
-"""Decisions of preprocessing: none of them is the flow's own pipeline, and all of them can be fitted."""
+"""Preprocessing hyperparameters: the default is the flow's own pipeline, and all values can be fitted."""
 
 import warnings
 from functools import cache
@@ -20,7 +20,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION
 
 
 def mixed_frame(rows: int = 60) -> pd.DataFrame:
-    """Every kind of column that a pipeline has to take, with missing values in each."""
+    """Every kind of column that a pipeline supports, each with missing values."""
     rng = np.random.default_rng(0)
     label = np.tile(["no", "yes"], rows // 2)
     frame = pd.DataFrame(
@@ -76,7 +76,7 @@ def test_random_configurations_fit_every_kind_of_column(name: str) -> None:
             assert set(pipeline.predict(dataset.features)) <= {"no", "yes"}
 
 
-def test_balanced_classes_are_not_weighed_again() -> None:
+def test_balanced_classes_are_not_weighted_again() -> None:
     space = Space([with_preprocessing(get_flow("sgd"))], joint=False)
     for configuration in space.decoded(space.sample(200, np.random.default_rng(0))):
         if configuration.values["class_weight"] == "balanced":

@@ -1,4 +1,4 @@
-"""From mixed columns to the matrix that an estimator takes."""
+"""Preprocessing from mixed columns to an estimator's matrix."""
 
 from datetime import date
 
@@ -24,7 +24,7 @@ ENCODINGS = sorted({flow.encoding for flow in FLOWS.values()})
 def steps(
     frame: pd.DataFrame, encoding: Encoding = INDICATORS, *, scaling: str = "none", **roles: Role
 ) -> ColumnTransformer:
-    """Unfitted; columns without a given role are categorical."""
+    """Unfitted steps; columns without a given role are categorical."""
     known = {name: roles.get(name, Role.categorical) for name in frame}
     return preprocessor(
         known, encoding=encoding, imputation="median" if encoding == INDICATORS else None, scaling=scaling
@@ -32,7 +32,7 @@ def steps(
 
 
 def numbered(levels: int, rows: int) -> pd.DataFrame:
-    """One column in which each of so many categories occurs about equally often."""
+    """One column in which each of this many categories is about equally frequent."""
     return pd.DataFrame({"place": [f"place {row % levels}" for row in range(rows)]}, dtype="str")
 
 
@@ -61,7 +61,7 @@ def test_forty_categories_are_indicators() -> None:
 
 @each(("classes", "columns"), [(2, 1), (3, 3)])
 def test_forty_one_categories_are_the_means_of_the_classes(classes: int, columns: int) -> None:
-    """The chance of the second class, or of each class where there are more than two."""
+    """They become the probability of the second class, or of each class if there are more than two."""
     frame = numbered(FEW_CATEGORIES + 1, 41 * 12)
     target = np.arange(len(frame)) // 41 % classes
     fitted = steps(frame).fit(frame, target)
@@ -72,7 +72,7 @@ def test_forty_one_categories_are_the_means_of_the_classes(classes: int, columns
 
 
 def test_forty_one_categories_are_the_means_of_a_numeric_target() -> None:
-    """Every category has the same numbers, which are no classes; a category that is unseen has their mean."""
+    """Every category has the same numbers, which are not classes; an unseen category gets their mean."""
     frame = numbered(FEW_CATEGORIES + 1, 41 * 12)
     target = np.arange(len(frame)) // 41 * 1.5
     transformer = preprocessor(
@@ -83,13 +83,13 @@ def test_forty_one_categories_are_the_means_of_a_numeric_target() -> None:
     assert fitted.transform(pd.DataFrame({"place": ["elsewhere"]})).item() == pytest.approx(target.mean())
 
 
-def test_numbers_may_become_splines_that_are_constant_beyond_the_training_rows() -> None:
+def test_splines_are_constant_outside_the_training_range() -> None:
     frame = pd.DataFrame({"x": np.linspace(0, 1, 50), "always": 1.0})
     transformer = preprocessor(
         dict.fromkeys(frame, Role.numeric), encoding=INDICATORS, imputation="median", knots=4
     )
     fitted = transformer.fit(frame)
-    assert fitted.transform(frame).shape == (50, 2 * 5)  # knots + degree - 1 for each column
+    assert fitted.transform(frame).shape == (50, 2 * 5)  # knots + degree - 1 per column
     beyond = pd.DataFrame({"x": [1.0, 1e9, np.nan], "always": [1.0, -1e9, 1.0]})
     last, far, missing = fitted.transform(beyond)
     assert far == pytest.approx(last)
@@ -101,13 +101,13 @@ def test_columns_with_few_and_with_many_categories_stand_side_by_side() -> None:
     assert steps(frame).fit_transform(frame, halves(300)).shape == (300, 3 + 1)
 
 
-def test_number_of_categories_is_that_of_the_training_rows() -> None:
+def test_only_categories_of_the_training_rows_are_counted() -> None:
     frame = numbered(50, 200)
     fitted = steps(frame).fit(frame.iloc[:30], halves(30))
     assert fitted.transform(frame).shape == (200, 30)
 
 
-def test_a_byte_holds_the_codes_and_the_rarest_categories_share_one() -> None:
+def test_codes_fit_into_a_byte_and_the_rarest_categories_share_one() -> None:
     common = numbered(MOST_CODES - 1, 1000)["place"].tolist()
     frame = pd.DataFrame({"place": [*common, "rare", "rarer"]})
     codes = steps(frame, "codes of 254").fit_transform(frame)[:, 0]
@@ -117,9 +117,9 @@ def test_a_byte_holds_the_codes_and_the_rarest_categories_share_one() -> None:
 
 
 def test_target_means_are_cross_fitted_in_training() -> None:
-    """Categories say nothing about the class: in the training matrix, their means may not either.
+    """Categories are uninformative about the class, so their means in the training matrix must be, too.
 
-    A category of two rows has its rows' own classes as its mean, which would tell the class of each.
+    Without cross-fitting, the mean of a category with two rows would reveal the class of each.
     """
     rng = np.random.default_rng(0)
     frame, target = numbered(500, 1000), rng.integers(0, 2, 1000)
@@ -133,7 +133,7 @@ def test_target_means_are_cross_fitted_in_training() -> None:
 # Unseen and missing categories
 
 
-def test_missing_category_is_one_of_its_own() -> None:
+def test_a_missing_value_is_a_category_of_its_own() -> None:
     frame = pd.DataFrame({"colour": ["red", None, "blue", None]})
     matrix = steps(frame).fit_transform(frame)
     assert matrix.tolist() == [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
@@ -192,7 +192,7 @@ def test_dates_become_days_month_weekday_and_hour() -> None:
     )
 
 
-def test_dates_of_a_time_zone_are_read_in_universal_time() -> None:
+def test_dates_with_a_time_zone_are_converted_to_utc() -> None:
     frame = pd.DataFrame({"at": pd.to_datetime(["1970-01-02 01:00+01:00"])})
     assert steps(frame, "codes", at=Role.date).fit_transform(frame).tolist() == [[1, 1, 4, 0]]
 
@@ -202,17 +202,17 @@ def test_text_becomes_weights_of_its_most_frequent_terms() -> None:
     frame = pd.DataFrame({"remark": [f"parcel {word}" for word in words] + [None]})
     matrix = steps(frame, remark=Role.text).fit_transform(frame)
     assert matrix.shape == (151, TEXT_TERMS)
-    assert (matrix > 0).any(axis=1).all()  # all have the parcel, and a missing text the word for it
+    assert (matrix > 0).any(axis=1).all()  # all have `parcel`, and a missing text has `missing`
     assert (matrix[-1] > 0).sum() == 1
 
 
-def test_text_of_which_training_has_none_is_no_error() -> None:
+def test_text_that_training_lacks_is_no_error() -> None:
     frame = pd.DataFrame({"remark": pd.Series([None, None], dtype="str")})
     assert steps(frame, remark=Role.text).fit_transform(frame).shape == (2, 1)
 
 
 def test_quantile_scaling_makes_ranks_normal() -> None:
-    """Whatever the shape of a column, its median comes to 0 and one in six values below -1."""
+    """Whatever a column's distribution, its median becomes 0, and one in six values falls below -1."""
     skewed = np.exp(3 * np.random.default_rng(0).normal(size=500))
     frame = pd.DataFrame({"x": skewed})
     matrix = steps(frame, scaling="quantile", x=Role.numeric).fit_transform(frame)[:, 0]
@@ -235,7 +235,7 @@ def test_constant_and_identifier_columns_are_left_out() -> None:
     assert steps(frame, **roles).fit_transform(frame).shape == (6, 1)
 
 
-# What arithmetic can't hold
+# Numbers beyond the range of arithmetic
 
 
 @each(
@@ -243,7 +243,7 @@ def test_constant_and_identifier_columns_are_left_out() -> None:
     [("0001-01-01", -719_162, 0), ("1500-02-28", -171_606, 2), ("9999-12-31", 2_932_896, 4)],
 )
 def test_dates_of_any_year_are_dates(day: str, days: int, weekday: int) -> None:
-    """Days and weekday are those of Python's own proleptic Gregorian calendar."""
+    """Days and weekday agree with Python's proleptic Gregorian calendar."""
     at = date.fromisoformat(day)
     assert (days, weekday) == ((at - date(1970, 1, 1)).days, at.weekday())
     frame = pd.DataFrame({"at": pd.Series([day]).astype("datetime64[us]")})
@@ -251,7 +251,7 @@ def test_dates_of_any_year_are_dates(day: str, days: int, weekday: int) -> None:
 
 
 @each("scaling", ["standard", "quantile", "minmax", "robust"])
-def test_numbers_that_are_too_large_count_alike_and_are_scaled(scaling: str) -> None:
+def test_numbers_that_are_too_large_are_clipped_and_scaled(scaling: str) -> None:
     frame = pd.DataFrame({"x": [1e301, 2e30, -1e308, 0.0, np.nan]})
     matrix = steps(frame, scaling=scaling, x=Role.numeric).fit_transform(frame)
     assert np.isfinite(matrix).all()
@@ -263,7 +263,7 @@ def test_a_column_of_too_large_numbers_alone_is_scaled_to_zeros() -> None:
     assert not steps(frame, scaling="standard", x=Role.numeric).fit_transform(frame).any()
 
 
-def test_quantile_scaling_takes_numbers_that_differ_by_less_than_it_can_divide_by() -> None:
+def test_quantile_scaling_takes_numbers_with_tiny_differences() -> None:
     frame = pd.DataFrame({"x": [5e-324, 1e-310, 1.0, 0.0]})
     assert np.isfinite(steps(frame, scaling="quantile", x=Role.numeric).fit_transform(frame)).all()
 

@@ -1,4 +1,4 @@
-"""Weights of rows: which flows take them, and that heavy rows are believed."""
+"""Row weights: which flows support them, and their effect."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def test_most_flows_take_weights() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @each("name", sorted({*INSTALLED} - UNWEIGHTED))
-def test_of_rows_that_contradict_each_other_the_heavy_ones_are_believed(name: str) -> None:
+def test_heavier_rows_win_against_contradicting_ones(name: str) -> None:
     flow = get_flow(name)
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"x": rng.normal(size=80), "z": rng.normal(size=80)})

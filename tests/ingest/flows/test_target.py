@@ -1,4 +1,4 @@
-"""Regressors follow their target: its unit, its transformation, its range."""
+"""Regressors adapt to their target's unit, transformation and range."""
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ FEW_TREES: dict[str, dict[str, Value]] = {
     "xgboost_regressor": {"reg_alpha": 1.0, "max_depth": 3},
     "lightgbm_regressor": {"reg_alpha": 1.0},
 }
-"""Values that differ from the defaults; an absolute penalty would have the target's unit."""
-# Trees choose between splits that are equally good by how numbers are rounded.
+"""Values that differ from the defaults; none is an absolute penalty, which would have the target's unit."""
+# Trees choose between equally good splits by rounding errors.
 ROUNDED = ("random_forest_regressor", "adaboost_regressor", "xgboost_regressor")
 
 
@@ -34,7 +34,7 @@ def skewed(rows: int = 120) -> tuple[pd.DataFrame, dict[str, Role], np.ndarray]:
 
 
 def predicted(name: str, y: np.ndarray, *, seed: int = 0, **values: Value) -> np.ndarray:
-    """(n,) predictions of the rows that the flow is fitted on."""
+    """(n,) predictions for the training rows of the flow."""
     frame, roles, _ = skewed(len(y))
     with threadpool_limits(1):
         fitted = get_flow(name).pipeline(FEW_TREES.get(name, {}) | values, roles, seed=seed).fit(frame, y)
@@ -48,14 +48,14 @@ def test_predictions_follow_a_shift_and_a_scale_of_the_target(name: str, transfo
     first = predicted(name, y, target_transformation=transformation)
     other = predicted(name, 1000 * y - 50, target_transformation=transformation)
     differences = np.abs((other + 50) / 1000 - first) / y.std()
-    # Of a few rows, not of most.
+    # A few rows may differ, but not most.
     assert np.median(differences) < (0.05 if name in ROUNDED else 1e-4)
 
 
 @each("loss", ["squared", "absolute"])
 @each("name", [name for name in REGRESSORS if any(own.name == "loss" for own in FLOWS[name].hyperparameters)])
 def test_squared_loss_predicts_means_and_absolute_loss_medians(name: str, loss: str) -> None:
-    """Nothing tells rows apart: three in four are 0 and one is 8, with a mean of 2 and a median of 0."""
+    """Rows are indistinguishable: three in four are 0 and one is 8, with a mean of 2 and a median of 0."""
     frame = pd.DataFrame({"x": [0.0, 1.0] * 40})
     y = np.where(np.arange(80) // 2 % 4 == 0, 8.0, 0.0)
     pipeline = get_flow(name).pipeline({"loss": loss}, {"x": Role.numeric})
@@ -74,7 +74,7 @@ def test_predictions_of_a_transformed_target_stay_within_its_range(name: str, tr
     assert far.max() <= y.max() * (1 + 1e-9)
 
 
-def test_additive_model_is_constant_beyond_the_rows_that_it_has_seen() -> None:
+def test_additive_model_is_constant_outside_the_training_range() -> None:
     frame = pd.DataFrame({"x": np.linspace(-1, 1, 100)})
     pipeline = get_flow("additive").pipeline({}, {"x": Role.numeric}).fit(frame, frame["x"] ** 2)
     at_the_end, far = pipeline.predict(pd.DataFrame({"x": [1.0, 1e6]}))
@@ -93,8 +93,8 @@ def test_splines_fit_a_curve_that_a_line_does_not() -> None:
 
 
 @each("name", REGRESSORS)
-def test_a_constant_target_is_predicted_as_it_is(name: str) -> None:
-    """A network only approaches it."""
+def test_a_constant_target_is_predicted_exactly(name: str) -> None:
+    """A network is only close to it."""
     close = 0.1 if name == "mlp_regressor" else 1e-6
     assert predicted(name, np.full(40, 7.0)) == pytest.approx(np.full(40, 7.0), abs=close)
 
@@ -124,8 +124,8 @@ def test_inverse_of_a_logarithm_does_not_leave_the_range() -> None:
 
 
 @each("name", ["svm_regressor", "kernel_ridge"])
-def test_a_kernel_machine_takes_mean_distances(name: str) -> None:
-    """Columns that come twice change nothing."""
+def test_a_kernel_machine_uses_mean_distances(name: str) -> None:
+    """Duplicated columns change nothing."""
     frame, roles, y = skewed()
     twice = pd.concat([frame, frame.add_prefix("again_")], axis=1)
     once, again = (
@@ -136,7 +136,7 @@ def test_a_kernel_machine_takes_mean_distances(name: str) -> None:
     assert len(roles) == 3
 
 
-def test_separate_length_scales_of_a_gaussian_process_forget_columns_that_say_nothing() -> None:
+def test_separate_length_scales_of_a_gaussian_process_ignore_uninformative_columns() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(200, 6))
     y = np.sin(3 * X[:, 0])

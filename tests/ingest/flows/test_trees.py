@@ -1,4 +1,4 @@
-"""Trees and forests: what their hyperparameters do, and what OpenML's runs always have."""
+"""Trees and forests: effects of their hyperparameters, and the fixed values of OpenML's runs."""
 
 import numpy as np
 import pandas as pd
@@ -40,11 +40,11 @@ def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
         ({}, [0, 0, 1, 0, 1, 1, 1]),
     ],
 )
-def test_a_tree_splits_where_its_classes_part_best(values: Values, chances: list[float]) -> None:
-    """Rows 1 to 7 are of the classes 0, 0, 1, 0, 1, 1 and 1.
+def test_a_tree_splits_where_the_impurity_is_least(values: Values, chances: list[float]) -> None:
+    """Rows 1 to 7 have the classes 0, 0, 1, 0, 1, 1 and 1.
 
-    A cut after the fourth leaves an impurity of 4/7 * 2 * 1/4 * 3/4 = 0.21, one after the second
-    5/7 * 2 * 1/5 * 4/5 = 0.23, any other more. No cut leaves four rows on either side.
+    A split after the fourth leaves an impurity of 4/7 * 2 * 1/4 * 3/4 = 0.21, one after the second
+    5/7 * 2 * 1/5 * 4/5 = 0.23, any other more. No split leaves four rows on both sides.
     """
     frame, codes = pd.DataFrame({"x": np.arange(7.0)}), [0, 0, 1, 0, 1, 1, 1]
     pipeline = decision_tree.pipeline(values, ROLES).fit(frame, codes)
@@ -92,7 +92,7 @@ def test_the_seed_decides_the_predictions(flow: Flow) -> None:
 
 
 @every_flow
-def test_values_that_old_runs_always_have_are_those_that_are_built(flow: Flow) -> None:
+def test_fixed_values_of_old_runs_are_those_that_are_built(flow: Flow) -> None:
     built = flow.pipeline({"max_features": "auto"}, ROLES)["classifier"].get_params()
     assert {name: built[name] for name in flow.fixed} == flow.fixed
     assert built["max_features"] == "sqrt"

@@ -1,4 +1,4 @@
-"""A sample that several test modules learn from."""
+"""A sample shared by several test modules."""
 
 import numpy as np
 import pandas as pd

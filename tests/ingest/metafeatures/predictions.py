@@ -1,4 +1,4 @@
-"""Probabilities of the classes over the folds of a sample: scikit-learn's and ours, to be compared."""
+"""Class probabilities over the folds of a sample, by scikit-learn and by Headstart, to compare."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def predicted(sample: RowSample, estimator: object, X: np.ndarray) -> np.ndarray
 
 
 def pooled(sample: RowSample, learner: object) -> np.ndarray:
-    """(m, C) probabilities of one of our learners."""
+    """(m, C) probabilities of one of Headstart's learners."""
     found = np.zeros((len(sample.y), sample.n_classes))
 
     def remember(fold: Fold) -> np.ndarray:

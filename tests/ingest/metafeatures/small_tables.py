@@ -1,4 +1,4 @@
-"""Small tables that several test modules describe, and how they do it."""
+"""Small tables for several test modules, and their meta-features."""
 
 import warnings
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ FRAME = pd.DataFrame(
 
 
 def computed(dataset: Dataset | pd.DataFrame, selection: str | None = None) -> Metafeatures:
-    """Meta-features of a dataset or a frame; a warning is a failure."""
+    """Meta-features of a dataset or a frame; warnings are errors."""
     loaded = load_dataset(dataset) if isinstance(dataset, pd.DataFrame) else dataset
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -45,7 +45,7 @@ def sample_of(frame: pd.DataFrame) -> RowSample:
 def sample_from(
     y: np.ndarray, *, numbers: np.ndarray | None = None, categories: np.ndarray | None = None
 ) -> RowSample:
-    """A sample of these rows in this order; columns of one dimension are single attributes."""
+    """A sample of these rows in this order; one-dimensional columns are single attributes."""
     rows = len(y)
     return RowSample(
         numbers=np.empty((rows, 0)) if numbers is None else numbers.reshape(rows, -1),

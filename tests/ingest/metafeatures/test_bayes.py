@@ -1,4 +1,4 @@
-"""Naive Bayes over folds: scikit-learn's where that exists, by hand where not."""
+"""Naive Bayes over folds equals scikit-learn's, or computations by hand."""
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,12 @@ from tests.ingest.metafeatures.predictions import pooled, predicted
 from tests.ingest.metafeatures.small_tables import sample_from, sample_of
 
 
-def test_naive_bayes_of_numbers_is_scikit_learns(blobs: RowSample) -> None:
+def test_naive_bayes_of_numbers_equals_scikit_learns(blobs: RowSample) -> None:
     expected = predicted(blobs, GaussianNB(var_smoothing=0), blobs.numbers)
     assert pooled(blobs, Fold.naive_bayes) == pytest.approx(expected, abs=1e-9)
 
 
-def test_naive_bayes_of_categories_is_scikit_learns() -> None:
+def test_naive_bayes_of_categories_equals_scikit_learns() -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.choice(list("uvw"), (100, 3))).add_prefix("c")
     sample = sample_of(frame.assign(**{"class": ["a", "b"] * 50}))
@@ -29,7 +29,7 @@ def test_naive_bayes_of_categories_is_scikit_learns() -> None:
 
 
 def test_naive_bayes_learns_nothing_from_a_missing_cell() -> None:
-    """A column of gaps but for two rows leaves the prediction of the other rows as it is."""
+    """A column that is empty in all but two rows does not change the predictions of other rows."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"x": random.normal(size=40), "class": ["a", "b"] * 20})
     gaps = np.full(40, np.nan)
@@ -37,20 +37,20 @@ def test_naive_bayes_learns_nothing_from_a_missing_cell() -> None:
     with_gaps = sample_of(frame.assign(z=gaps))
     error = cross_validated(with_gaps, {"it": Fold.naive_bayes})["it"]["ErrRate"]
     plain = cross_validated(sample_of(frame), {"it": Fold.naive_bayes})["it"]["ErrRate"]
-    assert abs(error - plain) <= 0.15  # folds are dealt anew: the row's content is another
+    assert abs(error - plain) <= 0.15  # folds change with the row's content
 
 
 def test_a_row_without_values_has_the_shares_of_the_classes() -> None:
-    """Fold 0 tests rows 0, 5 and 10, which are empty; 7 and 5 rows are left, (7 + 1) / (12 + 2) is 8 / 14."""
+    """Fold 0 tests rows 0, 5 and 10, which are empty; 7 and 5 rows remain: (7 + 1) / (12 + 2) = 8 / 14."""
     x = np.random.default_rng(0).normal(size=15)
     x[::5] = np.nan
     bayes = NaiveBayes(sample_from(np.repeat([0, 1], [9, 6]), numbers=x))
     assert bayes.probabilities(0) == pytest.approx(np.tile([8 / 14, 6 / 14], (3, 1)))
 
 
-def test_a_class_of_equal_values_is_a_sixth_of_a_gap_wide() -> None:
-    """The one gap is 1, so a standard deviation is 1/6; the other class's mean is six of them away:
-    the logarithm of the odds is 6^2 / 2.
+def test_the_spread_of_a_class_of_equal_values_is_a_sixth_of_a_gap() -> None:
+    """The only gap is 1, so a standard deviation is 1/6; the other class's mean is six of them away, so the
+    log odds are 6^2 / 2.
     """
     y = np.repeat([0, 1], 10)
     probabilities = NaiveBayes(sample_from(y, numbers=y.astype(float))).probabilities(0)
@@ -67,7 +67,7 @@ def test_a_class_that_has_no_values_is_neither_favoured_nor_ruled_out() -> None:
 
 
 def mixed() -> RowSample:
-    """Attributes 0 to 2 are numbers, 3 to 5 categories; both have gaps. Classes are of one size."""
+    """Attributes 0 to 2 are numbers, 3 to 5 categories, all with gaps. Classes have equal sizes."""
     random = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)
     numbers = random.normal(size=(60, 3)) + y[:, None]
@@ -77,7 +77,7 @@ def mixed() -> RowSample:
 
 @settings(max_examples=20, deadline=None)
 @given(st.sets(st.integers(0, 5), min_size=1), st.integers(0, 4))
-def test_a_prediction_from_some_attributes_is_that_of_a_table_without_the_others(
+def test_a_prediction_from_some_attributes_equals_that_without_the_others(
     attributes: set[int], fold: int
 ) -> None:
     sample, chosen = mixed(), np.array(sorted(attributes))
@@ -90,8 +90,8 @@ def test_a_prediction_from_some_attributes_is_that_of_a_table_without_the_others
     assert NaiveBayes(sample).probabilities(fold, chosen) == pytest.approx(expected)
 
 
-def test_attributes_speak_independently_of_each_other() -> None:
-    """Classes are of one size, so odds by all attributes are the product of the odds by each."""
+def test_odds_by_several_attributes_are_products() -> None:
+    """Classes have equal sizes, so the odds by all attributes are the product of the odds by each."""
     bayes = NaiveBayes(mixed())
     product = np.prod([bayes.probabilities(0, np.array([position])) for position in range(6)], axis=0)
     assert bayes.probabilities(0) == pytest.approx(product / product.sum(axis=1, keepdims=True))

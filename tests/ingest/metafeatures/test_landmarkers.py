@@ -1,4 +1,4 @@
-"""Landmarkers: scores and nearest neighbours, equal to scikit-learn's where those exist."""
+"""Landmarkers: scores and nearest neighbours equal scikit-learn's."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def test_scores_equal_scikit_learns(blobs: RowSample) -> None:
     assert scores["AUC"] == pytest.approx(expected)
 
 
-def test_a_constant_prediction_tells_nothing(blobs: RowSample) -> None:
+def test_a_constant_prediction_scores_like_chance(blobs: RowSample) -> None:
     scores = cross_validated(blobs, {"it": lambda fold: np.tile([1.0, 0, 0], (len(fold.test), 1))})["it"]
     assert scores == pytest.approx({"AUC": 0.5, "ErrRate": 2 / 3, "Kappa": 0})
 
@@ -33,13 +33,13 @@ def test_a_constant_prediction_tells_nothing(blobs: RowSample) -> None:
 # ---- nearest neighbours --------------------------------------------------------------------------
 
 
-def test_nearest_neighbour_is_scikit_learns(blobs: RowSample) -> None:
+def test_nearest_neighbour_equals_scikit_learns(blobs: RowSample) -> None:
     expected = predicted(blobs, KNeighborsClassifier(1), blobs.scaled)
     assert pooled(blobs, Fold.nearest_neighbour) == pytest.approx(expected)
 
 
 def test_equally_near_neighbours_vote() -> None:
-    """Each row's nearest are the other rows with its value, of both classes in the shares 3 : 1."""
+    """Each row's nearest neighbours are the other rows with its value, with classes in the ratio 3 : 1."""
     frame = pd.DataFrame({"x": np.repeat([0.0, 1.0], 20), "class": (["a"] * 15 + ["b"] * 5) * 2})
     probabilities = pooled(sample_of(frame), Fold.nearest_neighbour)
     assert probabilities[:, 0] == pytest.approx(0.75, abs=0.05)

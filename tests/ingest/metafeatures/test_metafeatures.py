@@ -1,4 +1,4 @@
-"""Meta-features as a whole: against OpenML's, what must not change them, and where there is no value."""
+"""Meta-features as a whole: agreement with OpenML's, invariances, and missing values."""
 
 import math
 import warnings
@@ -46,10 +46,10 @@ def test_counts_and_classes_equal_openmls_where_the_columns_are_the_same(
     assert {deviation.dataset for deviation in deviations} == {"vowel", "cylinder.bands", "kr.vs.kp"}
 
 
-def test_landmarkers_order_datasets_as_openmls_do(shared_data: Path) -> None:
+def test_landmarkers_order_datasets_like_openmls(shared_data: Path) -> None:
     correlation = agreement.compare_landmarkers(shared_data)
     assert (correlation["ErrRate"] >= 0.9).all()
-    is_random = correlation.index.str.startswith("RandomTree")  # another random tree
+    is_random = correlation.index.str.startswith("RandomTree")  # the random tree differs
     assert (correlation.loc[~is_random, "AUC"] >= 0.9).all()
     assert (correlation.loc[is_random, "AUC"] >= 0.8).all()
 
@@ -87,7 +87,7 @@ def test_shape_of_a_tree_of_two_splits() -> None:
 # ---- values that do not exist --------------------------------------------------------------------
 
 
-def test_identifiers_are_features_but_no_attributes() -> None:
+def test_identifiers_are_features_but_not_attributes() -> None:
     frame = pd.DataFrame(
         {"key": [f"k{i}" for i in range(30)], "a": list("xy") * 15, "class": list("pq") * 15}
     )
@@ -106,7 +106,7 @@ def test_numeric_target_is_a_numeric_feature_and_has_no_classes() -> None:
 
 @each("task_type, dataset", [(CLASSIFICATION, load_dataset(FRAME)), (REGRESSION, NUMERIC)])
 def test_a_dataset_has_the_metafeatures_of_its_task_type(task_type: TaskType, dataset: Dataset) -> None:
-    """All of them by default; another's are missing where they are asked for, and cost nothing."""
+    """All of them by default; those of other task types are missing if requested, and cost nothing."""
     defined = [quality.name for quality in QUALITIES if quality.is_defined_for(task_type)]
     assert list(computed(dataset).values) == defined
     others = [quality.name for quality in QUALITIES if quality.name not in defined]
@@ -202,7 +202,7 @@ def test_two_hundred_classes_with_two_rows_each() -> None:
     assert all(0 <= found.values[name] <= 1 for name in GROUPS["landmarkers"] if name.endswith("AUC"))
 
 
-# ---- what must not change a value ----------------------------------------------------------------
+# ---- invariances ----------------------------------------------------------------
 
 
 ON_ORDER = {quality.name for quality in QUALITIES if quality.depends_on_order}
@@ -229,7 +229,7 @@ def test_order_and_names_change_nothing(frame: pd.DataFrame, seed: int) -> None:
     st.sampled_from([-1.0, 0.0, 0.7]),
     st.integers(0, 2**16),
 )
-def test_neither_order_nor_names_nor_the_unit_of_a_numeric_target_change_anything(
+def test_order_names_and_the_unit_of_a_numeric_target_change_nothing(
     frame: pd.DataFrame, numbers: list[int], unit: float, shift: float, seed: int
 ) -> None:
     features = frame.drop(columns="class").add_prefix("x")
@@ -242,8 +242,8 @@ def test_neither_order_nor_names_nor_the_unit_of_a_numeric_target_change_anythin
     )
 
 
-def test_columns_that_hold_the_same_values_are_told_apart() -> None:
-    """Four columns of a full factorial, of which two pairs can be exchanged; noise holds what a holds."""
+def test_columns_with_the_same_values_are_distinguished() -> None:
+    """Four columns of a full factorial, of which two pairs are interchangeable; `noise` equals `a`."""
     levels = np.array(np.meshgrid(*[[1, 2, 3]] * 4)).reshape(4, -1)
     frame = pd.DataFrame(levels.T, columns=list("abcd")).astype(str)
     frame["noise"] = np.random.default_rng(0).permutation(frame["a"].tolist())
@@ -257,7 +257,7 @@ def test_columns_that_hold_the_same_values_are_told_apart() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(tables())
-def test_twice_the_rows_are_twice_the_counts_and_the_same_shares(frame: pd.DataFrame) -> None:
+def test_doubling_the_rows_doubles_counts_and_keeps_shares(frame: pd.DataFrame) -> None:
     exact = "simple,class,cardinality,information"
     once = computed(frame, exact).values
     twice = computed(pd.concat([frame, frame]), exact).values

@@ -1,4 +1,4 @@
-"""Samples: which rows and columns they have, in which order and in which form."""
+"""Samples: their rows and columns, with order and form."""
 
 import numpy as np
 import pandas as pd
@@ -48,8 +48,8 @@ def test_folds_differ_by_one_row_of_a_class_at_most(sizes: list[int]) -> None:
         assert np.ptp(of_class) <= 1
 
 
-def test_a_wide_table_gives_up_rows_and_then_columns() -> None:
-    """200,000 cells are 666 rows of 300 columns, but 1,000 rows are kept: so 200 columns."""
+def test_a_wide_table_loses_rows_and_then_columns() -> None:
+    """200,000 cells are 666 rows of 300 columns, but 1,000 rows are kept, so only 200 columns."""
     X = np.random.default_rng(0).normal(size=(1200, 300)).round(2)
     sample = sample_of(pd.DataFrame(X).add_prefix("x").assign(**{"class": ["a", "b"] * 600}))
     assert sample.numbers.shape == (1000, 200)
@@ -64,7 +64,7 @@ def test_codes_go_by_frequency_and_a_gap_is_minus_one() -> None:
 
 
 def test_categories_after_the_fifteen_most_frequent_count_as_one() -> None:
-    """Twenty categories of 21, 20, ..., 2 rows: the last five have 6 + 5 + 4 + 3 + 2 = 20."""
+    """Twenty categories have 21, 20, ..., 2 rows: the last five have 6 + 5 + 4 + 3 + 2 = 20."""
     values = np.repeat([f"v{i}" for i in range(20)], range(21, 1, -1))
     sample = sample_of(pd.DataFrame({"c": values, "class": np.resize(["a", "b"], len(values))}))
     assert np.bincount(sample.categories[:, 0]).tolist() == [*range(21, 6, -1), 20]
@@ -84,7 +84,7 @@ def test_two_categories_need_one_indicator_unless_there_are_gaps() -> None:
     assert sample.encoded.shape == (12, 6)
 
 
-def test_a_gap_in_a_number_stands_at_the_mean() -> None:
+def test_a_missing_number_is_filled_with_the_mean() -> None:
     frame = pd.DataFrame({"x": [1.5, np.nan, 4.5, 6.0], "class": list("aabb")})
     sample = sample_of(frame)
     assert sample.ordered.tolist() == [[1.5, 4.0, 4.5, 6.0]]
@@ -98,8 +98,8 @@ def test_a_date_is_a_number_of_days() -> None:
     assert np.unique(sample.numbers - sample.numbers.min()).tolist() == [0, 1, 2, 367]
 
 
-def test_what_cannot_be_learned_from_is_no_attribute_of_a_sample() -> None:
-    """A column that varies by the rounding of its numbers only is constant, too."""
+def test_unusable_columns_are_left_out_of_a_sample() -> None:
+    """A column that only varies by rounding is constant, too."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame(
         {

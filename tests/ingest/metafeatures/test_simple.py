@@ -1,4 +1,4 @@
-"""Sizes, kinds of columns, gaps and classes, counted by hand."""
+"""Sizes, column types, missing values and classes, counted by hand."""
 
 import math
 
@@ -46,7 +46,7 @@ def test_counts_and_classes_are_right_on_a_table_counted_by_hand() -> None:
     )
 
 
-def test_statistics_of_nominal_attributes_are_missing_where_there_is_none() -> None:
+def test_statistics_of_nominal_attributes_are_missing_without_any() -> None:
     found = computed(FRAME[["number", "size", "class"]], "simple,class")
     assert {name for name, value in found.values.items() if math.isnan(value)} == OF_NOMINAL
     assert set(found.reasons.values()) == {"no attribute is nominal"}
@@ -54,10 +54,10 @@ def test_statistics_of_nominal_attributes_are_missing_where_there_is_none() -> N
 
 def test_a_single_nominal_attribute_has_no_spread() -> None:
     values = computed(FRAME[["number", "colour", "class"]], "simple").values
-    assert values["StdvNominalAttDistinctValues"] == 0  # as OpenML writes it
+    assert values["StdvNominalAttDistinctValues"] == 0  # as at OpenML
 
 
-def test_a_declared_value_counts_though_it_does_not_occur() -> None:
+def test_unused_declared_values_count() -> None:
     """Two of three declared colours occur: the column has three values and is not binary; the class is."""
     colour = pd.Categorical(list("rgrg"), categories=list("rgb"))
     values = computed(pd.DataFrame({"colour": colour, "class": list("aabb")}), "simple").values
@@ -81,8 +81,8 @@ def test_dates_and_text_are_features_that_are_neither_numeric_nor_symbolic() -> 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(2, 12), min_size=2, max_size=6))
-def test_classes_that_stand_in_blocks_change_once_between_two_blocks(sizes: list[int]) -> None:
-    """Of n - 1 rows with a row before them, all but one for each further block have its class."""
+def test_autocorrelation_of_classes_in_blocks(sizes: list[int]) -> None:
+    """Of the n - 1 rows after another, all have that one's class, except the first of each block."""
     n, k = sum(sizes), len(sizes)
     labels = np.repeat([f"c{i}" for i in range(k)], sizes)
     values = computed(pd.DataFrame({"x": np.arange(n) / 7, "class": labels}), "class").values

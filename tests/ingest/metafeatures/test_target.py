@@ -1,4 +1,4 @@
-"""The distribution of a numeric target and its correlations: by hand, and SciPy's where that is the same."""
+"""The distribution and correlations of a numeric target equal values by hand or SciPy's."""
 
 import math
 from collections.abc import Sequence
@@ -23,10 +23,11 @@ def _described(target: Sequence[float] | np.ndarray) -> dict[str, float]:
 
 
 def test_distribution_of_six_values() -> None:
-    """Less their mean and in tens they are -1, -1, -1, 0, 1, 2: S_2 = 8, S_3 = 6, S_4 = 20.
+    """Centred and in tens they are -1, -1, -1, 0, 1, 2: S_2 = 8, S_3 = 6, S_4 = 20.
 
-    g1 = 1 / (8 / 6)^1.5 and g2 = (20 / 6) / (8 / 6)^2 - 3 = -1.125. Above the lowest they are 10, 20, 30 with
-    median 20. Of the ten bins, the three equal values share one; the quartiles are 10.5 and 33.
+    g1 = 1 / (8 / 6)^1.5 and g2 = (20 / 6) / (8 / 6)^2 - 3 = -1.125. Relative to the lowest, the others are
+    10, 20, 30 with median 20. The three equal values share one of the ten bins; the quartiles are 10.5 and
+    33.
     """
     values = _described([10.5, 10.5, 10.5, 20.5, 30.5, 40.5])
     logs = np.log1p([0, 0, 0, 0.5, 1, 1.5])
@@ -58,7 +59,7 @@ def test_different_values_fill_ten_bins_equally() -> None:
     assert _described(np.arange(40) ** 2 / 3)["TargetEntropy"] == pytest.approx(math.log2(10))
 
 
-def test_outliers_lie_beyond_the_quartiles_by_interquartile_ranges() -> None:
+def test_outliers_are_several_interquartile_ranges_beyond_the_quartiles() -> None:
     """0 to 18 and one more: the quartiles are at positions 5.25 and 15.75, 4.25 and 14.75, 10.5 apart."""
     below, above = 14.75 + 1.5 * 10.5, 14.75 + 3 * 10.5
     for last, shares in ((below, (0, 0)), (below + 0.1, (0.05, 0)), (above + 0.1, (0.05, 0.05))):
@@ -70,7 +71,7 @@ def test_outliers_lie_beyond_the_quartiles_by_interquartile_ranges() -> None:
     "target, is_whole",
     [
         ([3.0, 5.0, 9.0, 4.0], True),
-        ([2.0, 4.0, 7.0], True),  # multiples of 1, which is no difference of two neighbours
+        ([2.0, 4.0, 7.0], True),  # multiples of 1, which is not the difference of two neighbours
         ([0.25, 0.5, 1.5, 1.75], True),
         ([1e6, 1e6 + 4000, 1e6 + 9999], True),
         ([0.0, 1.0, 10_001.0], False),
@@ -103,7 +104,7 @@ VALUES = st.lists(st.integers(-5, 5), min_size=1, max_size=40).map(lambda x: np.
 
 @settings(max_examples=100)
 @given(VALUES)
-def test_ranks_are_scipys(values: np.ndarray) -> None:
+def test_ranks_equal_scipys(values: np.ndarray) -> None:
     assert average_ranks(values).tolist() == stats.rankdata(values).tolist()
 
 
@@ -120,7 +121,7 @@ def test_bins_keep_equal_values_together_and_the_order(values: np.ndarray) -> No
 # ---- correlations --------------------------------------------------------------------------------
 
 
-def test_correlations_are_scipys_over_the_rows_without_gaps() -> None:
+def test_correlations_equal_scipys_over_the_rows_without_gaps() -> None:
     random = np.random.default_rng(0)
     x, t = random.normal(size=(2, 60))
     features = pd.DataFrame({"x": np.where(random.random(60) < 0.2, np.nan, x), "z": -(t**3) + x})
@@ -135,9 +136,10 @@ def test_correlations_are_scipys_over_the_rows_without_gaps() -> None:
 
 
 def test_correlation_ratio_of_three_pairs() -> None:
-    """t = 0, 2, 3, 5, 6, 8: means 1, 4, 7; 6 of 42 lie within, over 3 and 5 degrees of freedom.
+    """t = 0, 2, 3, 5, 6, 8: means 1, 4, 7; the sum of squares within is 6 of 42, with 3 and 5 degrees of
+    freedom.
 
-    `no` tells nothing: within its two categories lies 42 - 6 * 0.25 = 40.5, over 4 degrees of freedom.
+    `no` is uninformative: within its two categories it is 42 - 6 * 0.25 = 40.5, with 4 degrees of freedom.
     """
     features = pd.DataFrame({"tells": list("uuvvww"), "no": list("abbaab")})
     found = computed(numeric_dataset(features, [0.0, 2, 3, 5, 6, 8]), "target_correlations")

@@ -1,4 +1,4 @@
-"""Landmarkers of a numeric target: equal to scikit-learn's, and the better learner where it is known."""
+"""Landmarkers of a numeric target equal scikit-learn's, and find the better learner if it is known."""
 
 import numpy as np
 import pandas as pd
@@ -42,11 +42,11 @@ def _predicted(sample: RowSample, estimator: object, inputs: np.ndarray) -> np.n
         ("NearestNeighbour", KNeighborsRegressor(1), SAMPLE.scaled),
     ],
 )
-def test_learners_are_scikit_learns(name: str, estimator: object, inputs: np.ndarray) -> None:
+def test_learners_equal_scikit_learns(name: str, estimator: object, inputs: np.ndarray) -> None:
     assert pooled(FOLDS, LEARNERS[name]) == pytest.approx(_predicted(SAMPLE, estimator, inputs), abs=1e-6)
 
 
-def test_ridge_with_more_columns_than_rows_is_scikit_learns() -> None:
+def test_ridge_with_more_columns_than_rows_equals_scikit_learns() -> None:
     wide = pd.DataFrame(RANDOM.normal(size=(30, 80))).add_prefix("x")
     prepared = Prepared(numeric_dataset(wide, RANDOM.normal(size=30)))
     folds = [Fold(prepared.sample, number, prepared.log_unit) for number in range(5)]
@@ -66,7 +66,7 @@ def test_r2_compares_with_the_training_mean_and_is_no_less_than_minus_1() -> Non
 
 
 def test_equally_near_neighbours_are_averaged() -> None:
-    """Each row's nearest are all other rows with its value, of which half are 0 and half are 1."""
+    """Each row's nearest neighbours are all other rows with its value, half of them 0 and half 1."""
     features = pd.DataFrame({"x": np.repeat([0.0, 1.0], 20)})
     prepared = Prepared(numeric_dataset(features, np.tile([0.0, 1.0], 20)))
     folds = [Fold(prepared.sample, number, prepared.log_unit) for number in range(5)]
@@ -76,7 +76,7 @@ def test_equally_near_neighbours_are_averaged() -> None:
 # ---- which is better -----------------------------------------------------------------------------
 
 
-def test_a_line_is_found_by_ridge_and_a_step_by_a_stump() -> None:
+def test_ridge_fits_a_line_and_a_stump_a_step() -> None:
     x, noise = RANDOM.uniform(-1, 1, (2, 400))
     features = pd.DataFrame({"x": x, "noise": noise})
     line = computed(numeric_dataset(features, 3 * x), "target_landmarkers").values
@@ -99,7 +99,7 @@ def test_a_logarithm_helps_ridge_where_the_target_is_exponential() -> None:
 
 
 def test_relative_landmarkers_point_at_the_better_setting() -> None:
-    """A product of two attributes is no line and no sum of single splits; scale hides it."""
+    """A product of two attributes is neither a line nor a sum of single splits; scale hides it."""
     x, y = RANDOM.uniform(-1, 1, (2, 400))
     features = pd.DataFrame({"x": x, "y": y, "noise": 1000 * RANDOM.normal(size=400)})
     values = computed(numeric_dataset(features, x * y), "relative").values

@@ -1,4 +1,4 @@
-"""Trees that are grown once and cut: by hand, and equal to scikit-learn's."""
+"""Trees grown once and cut equal those by hand and scikit-learn's."""
 
 from collections.abc import Callable
 
@@ -32,19 +32,19 @@ def test_c45_replaces_a_subtree_that_expects_more_errors() -> None:
     assert tree.ends(closed).tolist() == [0, 0, 0, 0, 0]
 
 
-def test_c45_keeps_a_split_that_pays() -> None:
+def test_c45_keeps_a_split_that_reduces_expected_errors() -> None:
     tree = tree_of([1, -1, -1], [2, -1, -1], [[50, 50], [50, 0], [0, 50]])
     assert by_pessimistic_error(tree, 0.001).tolist() == [False, True, True]
 
 
-def test_held_out_rows_prune_what_only_fits_the_others() -> None:
+def test_held_out_rows_prune_overfitted_splits() -> None:
     tree = tree_of([1, -1, -1], [2, -1, -1], [[6, 4], [6, 0], [0, 4]])
     agree, contradict = np.array([[3, 2], [3, 0], [0, 2]]), np.array([[4, 1], [2, 1], [2, 0]])
     assert by_held_out_error(tree, agree, tree.is_leaf).tolist() == [False, True, True]
     assert by_held_out_error(tree, contradict, tree.is_leaf).tolist() == [True, True, True]
 
 
-def test_a_tree_grown_by_gini_is_scikit_learns(blobs: RowSample) -> None:
+def test_a_tree_grown_by_gini_equals_scikit_learns(blobs: RowSample) -> None:
     X, y = blobs.tree_columns, blobs.y
     expected = DecisionTreeClassifier(random_state=0).fit(X, y).tree_
     tree = grow_by_gini(X, y, 3)
@@ -63,7 +63,7 @@ def test_a_weighted_row_counts_as_often_in_a_tree_grown_by_gini(blobs: RowSample
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_a_tree_cut_at_a_depth_is_the_tree_grown_to_it(blobs: RowSample, depth: int) -> None:
+def test_a_tree_cut_at_a_depth_equals_the_tree_grown_to_it(blobs: RowSample, depth: int) -> None:
     X, y = blobs.tree_columns, blobs.y
     grown, cut = grow(X, y, 3, max_depth=depth), grow(X, y, 3)
     nodes = cut.ends(to_depth(cut, depth))[cut.leaves_of(X)]
@@ -71,7 +71,7 @@ def test_a_tree_cut_at_a_depth_is_the_tree_grown_to_it(blobs: RowSample, depth: 
 
 
 @pytest.mark.parametrize("grown_by", [grow, grow_by_gini])
-def test_rows_of_a_node_are_those_of_the_leaves_below_it(
+def test_sums_of_a_node_are_those_of_the_leaves_below_it(
     blobs: RowSample, grown_by: Callable[..., GrownTree]
 ) -> None:
     tree = grown_by(blobs.tree_columns, blobs.y, 3)
@@ -81,8 +81,8 @@ def test_rows_of_a_node_are_those_of_the_leaves_below_it(
 
 
 @each("grown_by", [grow, grow_by_gini])
-def test_a_class_without_rows_keeps_its_place(grown_by: Callable[..., GrownTree]) -> None:
-    """One split at 1.5 tells classes 0 and 2 apart; class 1 has no row to learn from."""
+def test_a_class_without_rows_keeps_its_column(grown_by: Callable[..., GrownTree]) -> None:
+    """One split at 1.5 separates classes 0 and 2; class 1 has no training rows."""
     X = np.arange(4, dtype=np.float32)[:, None]
     tree = grown_by(X, np.array([0, 0, 2, 2]), 3)
     assert tree.counts.tolist() == [[2, 0, 2], [2, 0, 0], [0, 0, 2]]

@@ -17,7 +17,7 @@ def world() -> World:
 
 @pytest.fixture
 def start() -> Iterator[Open]:
-    """A server with planned faults, a connection to it, and the waits that the connection makes."""
+    """A server with planned faults, a connection to it, and the waits of the connection."""
     running = []
 
     def begin(*planned: str | None, **options: float) -> tuple[OpenMLServer, Connection, list[float]]:
@@ -37,6 +37,6 @@ def start() -> Iterator[Open]:
 
 @pytest.fixture
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No dataset that came before, and no configuration of OpenML's client."""
+    """No earlier dataset, and no configuration of OpenML's client."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

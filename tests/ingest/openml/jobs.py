@@ -1,4 +1,4 @@
-"""Jobs against a test server, and what they leave in the warehouse."""
+"""Jobs against a test server, and their results in the warehouse."""
 
 import json
 from typing import Any
@@ -39,7 +39,7 @@ def evaluations(warehouse: Warehouse, measure: str = ACCURACY) -> dict[int, floa
 
 
 def expected(world: World, measure: str = ACCURACY) -> dict[int, float | None]:
-    """What the world lists, as the warehouse should have it."""
+    """The evaluations of the world, as the warehouse should have them."""
     texts = {run: text for run, text in world.measure_values(measure).items() if run != names.NO_SETUP_RUN}
     if measure == ACCURACY and names.TWO_ENGINES_RUN in texts:
         texts[names.TWO_ENGINES_RUN] = "0.75"  # the first engine's; the second says 0.8
@@ -57,7 +57,7 @@ def values_of(warehouse: Warehouse, run: int) -> dict[str, Any]:
 
 
 def content(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row but for which ingest wrote it."""
+    """Every row, without the ingest that wrote it."""
     return {
         name: [
             tuple(row.values())

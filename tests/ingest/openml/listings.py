@@ -1,4 +1,4 @@
-"""Requests of a listing that has rows and of one that has none."""
+"""Requests of a listing with rows and of an empty one."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Answers on disk: what is asked for twice, and what is not."""
+"""Cached answers: which are requested again."""
 
 from pathlib import Path
 from typing import NoReturn
@@ -36,7 +36,7 @@ def test_a_damaged_answer_is_asked_for_again(start: Open, tmp_path: Path) -> Non
     assert len(server.requests) == 4
 
 
-def test_an_answer_is_kept_although_nobody_lived_to_read_it(start: Open, tmp_path: Path) -> None:
+def test_an_answer_is_kept_even_if_the_process_dies_before_reading_it(start: Open, tmp_path: Path) -> None:
     server, connection, _ = start()
 
     def die(_: bytes) -> NoReturn:
@@ -48,7 +48,7 @@ def test_an_answer_is_kept_although_nobody_lived_to_read_it(start: Open, tmp_pat
     assert len(server.requests) == 1
 
 
-def test_that_too_much_was_asked_for_is_kept(start: Open, tmp_path: Path) -> None:
+def test_a_refusal_of_a_too_large_request_is_kept(start: Open, tmp_path: Path) -> None:
     server, connection, _ = start()
     answers, path = Answers(connection, tmp_path), PATH.replace("limit/5", "limit/9999")
     messages = set()

@@ -47,7 +47,7 @@ def ingest(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return Ingest(tmp_path / "warehouse", capsys, monkeypatch)
 
 
-def test_runs_are_brought_and_counted(ingest: Ingest, server: OpenMLServer) -> None:
+def test_runs_are_downloaded_and_counted(ingest: Ingest, server: OpenMLServer) -> None:
     code, out, _ = ingest("openml", "--server", server.url, "--rate", "1000", "--flows", str(names.J48))
     assert code == 0
     assert "23 runs" in out
@@ -75,7 +75,7 @@ def test_json_is_for_programs(ingest: Ingest, server: OpenMLServer) -> None:
     assert [(line["event"], line["measure"], line["runs"]) for line in lines] == [("page", "kappa", 92)]
 
 
-def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLServer) -> None:
+def test_a_dry_run_only_estimates(ingest: Ingest, server: OpenMLServer) -> None:
     server.forget_requests()
     code, out, _ = ingest(
         "openml", "--server", server.url, "--rate", "1000", "--measures", "kappa", "--dry-run"
@@ -86,9 +86,7 @@ def test_a_dry_run_only_asks_how_much_there_is(ingest: Ingest, server: OpenMLSer
     assert not ingest.warehouse.exists()
 
 
-def test_a_dry_run_on_a_warehouse_that_cannot_be_read_tells_no_numbers(
-    ingest: Ingest, server: OpenMLServer
-) -> None:
+def test_a_dry_run_on_an_unreadable_warehouse_prints_no_numbers(ingest: Ingest, server: OpenMLServer) -> None:
     ingest.warehouse.mkdir()
     (ingest.warehouse / "notes.txt").touch()
     code, out, err = ingest("openml", "--server", server.url, "--rate", "1000", "--dry-run")
@@ -103,7 +101,7 @@ def test_a_job_in_object_storage_is_known_to_the_machine_where_it_ran(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A second machine gives the same command: it asks for nothing that the warehouse has."""
+    """The same command on a second machine requests nothing that the warehouse has."""
     ingest = Ingest(s3_url, capsys, monkeypatch)
     asked = ("openml", "--server", server.url, "--rate", "1000", "--measures", "predictive_accuracy")
     code, out, _ = ingest(*asked)
@@ -117,22 +115,20 @@ def test_a_job_in_object_storage_is_known_to_the_machine_where_it_ran(
     assert "predictive_accuracy: 101 evaluations" in ingest("status")[1]
 
 
-def test_runs_that_are_no_longer_listed_are_told(ingest: Ingest) -> None:
+def test_runs_that_are_no_longer_listed_are_reported(ingest: Ingest) -> None:
     world = generated_world()
     with OpenMLServer(world) as server:
         asked = ("openml", "--server", server.url, "--rate", "1000", "--measures", "kappa")
         assert "no longer listed" not in ingest(*asked)[1]
         gone = max(world.measure_values("kappa"))
         world.remove_run(gone)
-        assert (
-            "\nknown runs that are no longer listed, and kept: 1; see `ingest status`\n" in ingest(*asked)[1]
-        )
+        assert "\nknown runs no longer listed (kept): 1; see `ingest status`\n" in ingest(*asked)[1]
         assert "--refresh finds out which" in ingest("status")[1]
         ingest(*asked, "--refresh")
-    assert f"no longer listed, and kept: run {gone}\n" in ingest("status")[1]
+    assert f"no longer listed (kept): run {gone}\n" in ingest("status")[1]
 
 
-def test_the_status_tells_what_was_found_and_skipped(ingest: Ingest, server: OpenMLServer) -> None:
+def test_the_status_shows_what_was_found_and_skipped(ingest: Ingest, server: OpenMLServer) -> None:
     Warehouse.create(ingest.warehouse)
     assert "No job yet" in ingest("status")[1]
     ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "acc")
@@ -176,11 +172,11 @@ def test_the_key_is_sent_and_nowhere_shown(ingest: Ingest, server: OpenMLServer,
     assert "wrongkey" not in out + err
 
 
-# ---- datasets themselves -------------------------------------------------------------------------
+# ---- datasets --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("_own_folders")
-def test_datasets_are_described_beside_what_openml_publishes(ingest: Ingest, server: OpenMLServer) -> None:
+def test_computed_metafeatures_are_stored_beside_openmls(ingest: Ingest, server: OpenMLServer) -> None:
     ingest("openml", "--server", server.url, "--rate", "1000", "--measures", "kappa")
     code, out, err = ingest("openml-data", "--server", server.url, "--datasets", "101,999")
     assert code == 0
@@ -199,14 +195,14 @@ def test_datasets_are_described_beside_what_openml_publishes(ingest: Ingest, ser
 
 
 @pytest.mark.usefixtures("_own_folders")
-def test_no_dataset_at_all_is_a_failure(ingest: Ingest, server: OpenMLServer) -> None:
+def test_it_fails_if_no_dataset_can_be_described(ingest: Ingest, server: OpenMLServer) -> None:
     code, _, err = ingest("openml-data", "--server", server.url, "--datasets", "999")
     assert code == 1
     assert "no dataset could be described" in err
 
 
 @each("rate", ["nan", "inf", "0", "-1", "1e-300"])
-def test_a_rate_is_a_sensible_number(ingest: Ingest, server: OpenMLServer, rate: str) -> None:
+def test_invalid_rates_are_refused(ingest: Ingest, server: OpenMLServer, rate: str) -> None:
     code, _, err = ingest("openml", "--server", server.url, "--rate", rate, "--flows", str(names.J48))
     assert (code, len(err.splitlines())) == (2, 1)
     assert "the rate must be a number of requests per second from 0.001" in err

@@ -1,4 +1,4 @@
-"""Datasets that are downloaded and described, one by one."""
+"""Datasets are downloaded and described one by one."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def test_a_dataset_that_can_not_be_read_is_passed_over_with_the_reason(
     assert told[:2] == ["dataset 999, 1 of 3", "dataset 101, 2 of 3"]
 
 
-def test_what_another_version_described_is_described_again(warehouse: Warehouse, world: World) -> None:
+def test_datasets_of_another_version_are_described_again(warehouse: Warehouse, world: World) -> None:
     old = {"dataset": "openml:101", "quality": "ClassEntropy", "value": 7.0, "source": "computed"}
     warehouse.write({"qualities": pd.DataFrame([old | {"extractor": "of old"}])}, source="test")
     with OpenMLServer(world) as server:

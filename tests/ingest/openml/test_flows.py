@@ -1,4 +1,4 @@
-"""Flows of OpenML: their names in the warehouse, and which versions are one algorithm."""
+"""Flows of OpenML: names in the warehouse, and which versions are the same algorithm."""
 
 from xml.sax.saxutils import escape
 
@@ -34,7 +34,7 @@ def test_versions_of_a_flow_have_one_structure(old: str, new: str) -> None:
         ("sklearn.svm.classes.SVC", "thundersvm.SVC", "my.sklearn.svm.SVC"),
     ],
 )
-def test_steps_classes_and_modules_of_packages_that_nobody_knows_tell_structures_apart(
+def test_steps_classes_and_modules_of_unknown_packages_distinguish_structures(
     names: tuple[str, ...],
 ) -> None:
     assert len(set(map(structure_of, names))) == len(names)
@@ -57,7 +57,7 @@ def test_versions_of_a_flow_are_one_algorithm_with_one_set_of_parameters(
 
 
 def flow_document(flow: int, name: str, *parts: str) -> str:
-    """A flow with its parameters and components, as `flow/{id}` has it."""
+    """A flow with its parameters and components, as in `flow/{id}`."""
     about = f"<oml:id>{flow}</oml:id><oml:name>{name}</oml:name><oml:version>3</oml:version>"
     return f'<oml:flow xmlns:oml="http://openml.org/openml">{about}{"".join(parts)}</oml:flow>'
 
@@ -74,7 +74,7 @@ def component(step: str, document: str) -> str:
 
 
 def test_parameters_have_their_plain_name_unless_two_components_share_it() -> None:
-    """Components are named by the path of steps that leads to them."""
+    """Components are named by their path of steps."""
     inner = component("inner", flow_document(9, "x.Inner", parameter("gamma")))
     body = flow_document(
         7,
@@ -124,7 +124,7 @@ def test_a_letter_is_a_seed_in_some_classes_and_a_setting_in_others(
     assert [own.name for own in flow.parameters if own.tunable] == tuned.split()
 
 
-def test_a_seed_of_an_unknown_class_of_weka_is_told_by_its_description() -> None:
+def test_a_seed_of_an_unknown_weka_class_is_recognized_by_its_description() -> None:
     body = flow_document(7, "weka.Unheard", parameter("S"), parameter("R"))
     told = body.replace(
         "</oml:parameter>", "<oml:description>Random number seed</oml:description></oml:parameter>", 1
@@ -136,20 +136,20 @@ def test_a_seed_of_an_unknown_class_of_weka_is_told_by_its_description() -> None
     ("flow", "parameters", "expected"),
     [
         ("8317", ["C", "gamma", "tol", "coef0"], "svm"),
-        ("8317", ["C", "gamma", "tol"], None),  # three of the six that ours has may be anything
+        ("8317", ["C", "gamma", "tol"], None),  # only three of the six in Headstart's flow
         ("8317", [], None),
         ("1", ["C", "gamma", "tol", "coef0"], None),
     ],
 )
-def test_a_number_is_one_of_our_flows_if_most_of_its_parameters_are_there(
+def test_an_id_is_one_of_headstarts_flows_if_most_of_its_parameters_match(
     flow: str, parameters: list[str], expected: str | None
 ) -> None:
     found = known_flow(flow, [("classifier", name) for name in parameters])
     assert (found.name if found else None) == expected
 
 
-def test_parameters_of_a_flow_of_ours_have_its_scales() -> None:
-    """C is searched on a log scale, coef0 on a linear one; nothing is known of what we never set."""
+def test_parameters_of_headstarts_flows_have_their_scales() -> None:
+    """C has a log scale, coef0 a linear one; parameters that Headstart never sets have none."""
     svm = [*map(parameter, ("C", "gamma", "tol", "coef0", "degree"))]
     flow = read_flow(flow_document(8317, "x.SVC", *svm).encode())
     assert {own.name: own.scale for own in flow.parameters} == {
@@ -159,7 +159,7 @@ def test_parameters_of_a_flow_of_ours_have_its_scales() -> None:
     assert {own.scale for own in stranger.parameters} == {None}
 
 
-def test_of_two_imputers_the_one_of_numeric_columns_is_ours() -> None:
+def test_of_two_imputers_the_one_of_numeric_columns_counts() -> None:
     imputers = [
         component(f"columns__{kind}__imputer", flow_document(number, "x.Imputer", parameter("strategy")))
         for number, kind in ((8, "nominal"), (9, "numeric"))

@@ -1,4 +1,4 @@
-"""Answers that no server of OpenML gives are unreadable, and nothing else is raised."""
+"""Answers unlike OpenML's raise only the error for unreadable ones."""
 
 import pytest
 

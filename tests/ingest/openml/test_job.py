@@ -1,4 +1,4 @@
-"""Runs from an OpenML server into the warehouse: all of them, once, typed, whatever goes wrong on the way."""
+"""All runs of an OpenML server reach the warehouse once, with types, whatever goes wrong."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ def test_every_evaluation_arrives_once_and_measures_share_their_runs(
         assert evaluations(warehouse, measure) == expected(world, measure)
 
 
-def test_runs_with_errors_come_along_where_they_are_asked_for(warehouse: Warehouse, world: World) -> None:
+def test_failed_runs_are_stored_on_request(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
         assert warehouse.sql("SELECT * FROM runs WHERE outcome <> 'success'").empty
@@ -48,14 +48,14 @@ def test_runs_with_errors_come_along_where_they_are_asked_for(warehouse: Warehou
     assert {*learned, *lost} - {f"openml:{names.FAILED_RUN}"} == {f"openml:{run}" for run in expected(world)}
 
 
-def test_rows_that_no_parser_reads_are_skipped_one_by_one(warehouse: Warehouse) -> None:
+def test_unreadable_rows_are_skipped_one_by_one(warehouse: Warehouse) -> None:
     with OpenMLServer(generated_world(unreadable=True)) as server:
         ingest(warehouse, server, replace(JUST_ACCURACY, failures=True))
     (state,) = job_states(warehouse.path)
     assert [what for what, why in state.skipped if "unreadable" in why] == ["row 0 of the listing of runs"]
 
 
-def test_what_a_repair_has_lost_comes_back_with_the_same_job(warehouse: Warehouse, world: World) -> None:
+def test_parents_lost_by_a_repair_are_restored_by_the_same_job(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world, page_limit=10) as server:
         ingest(warehouse, server)
         before = content(warehouse)
@@ -73,7 +73,7 @@ def test_what_a_repair_has_lost_comes_back_with_the_same_job(warehouse: Warehous
 # ---- selections ----------------------------------------------------------------------------------
 
 
-def test_a_selection_is_what_arrives(warehouse: Warehouse, world: World, tmp_path: Path) -> None:
+def test_only_the_selected_runs_arrive(warehouse: Warehouse, world: World, tmp_path: Path) -> None:
     selections: list[tuple[dict[str, Any], str]] = [
         ({"flows": (names.J48,)}, f"flow = 'openml:{names.J48}'"),
         ({"tasks": (1, 2)}, "task IN ('openml:1', 'openml:2')"),
@@ -143,9 +143,7 @@ def test_nothing_found_is_explained_by_what_the_server_has_instead(
                 ask()
 
 
-def test_measures_of_regression_are_named_with_the_option_that_asks_for_them(
-    warehouse: Warehouse, world: World
-) -> None:
+def test_measures_of_regression_are_named_with_their_option(warehouse: Warehouse, world: World) -> None:
     runs = [run for run in world.runs if world.runs[run].task == 1]
     for run in runs:
         world.evaluations[run].clear()
@@ -154,7 +152,7 @@ def test_measures_of_regression_are_named_with_the_option_that_asks_for_them(
         ingest(warehouse, server, replace(JUST_ACCURACY, tasks=(1,)))
 
 
-def test_a_flow_without_runs_beside_others_is_noted(warehouse: Warehouse, world: World) -> None:
+def test_a_flow_without_runs_among_others_is_recorded(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server, replace(JUST_ACCURACY, flows=(names.J48, 999_999)))
     assert ("flow 999999", "the server has no evaluated run of it") in job_states(warehouse.path)[0].skipped
@@ -163,7 +161,7 @@ def test_a_flow_without_runs_beside_others_is_noted(warehouse: Warehouse, world:
 # ---- again ---------------------------------------------------------------------------------------
 
 
-def test_a_measure_that_only_the_server_knows_is_taken(warehouse: Warehouse, world: World) -> None:
+def test_a_measure_known_only_to_the_server_is_accepted(warehouse: Warehouse, world: World) -> None:
     world.add_evaluation(1000, "beauty", "3")
     with OpenMLServer(world) as server:
         ingest(warehouse, server, Selection(measures=("beauty",)))
@@ -203,7 +201,7 @@ def test_corrected_values_replace_the_old_ones(warehouse: Warehouse, world: Worl
     assert evaluations(warehouse)[run] == 0.0625
 
 
-def test_a_refresh_corrects_what_is_old(warehouse: Warehouse, world: World) -> None:
+def test_a_refresh_corrects_old_rows(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world, page_limit=10) as server:
         ingest(warehouse, server)
         run = min(expected(world))
@@ -220,7 +218,7 @@ def test_a_refresh_corrects_what_is_old(warehouse: Warehouse, world: World) -> N
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
-    """What an undisturbed job brings."""
+    """The result of an undisturbed job."""
     warehouse = Warehouse.create(tmp_path_factory.mktemp("whole") / "warehouse")
     with OpenMLServer(generated_world()) as server:
         ingest(warehouse, server, Selection(measures=(ACCURACY, "kappa")))
@@ -234,7 +232,7 @@ def test_pages_may_be_small_and_in_any_order(warehouse: Warehouse, whole: dict[s
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_faults_lose_and_double_nothing(warehouse: Warehouse, whole: dict[str, Any], jobs: int) -> None:
+def test_faults_lose_and_duplicate_nothing(warehouse: Warehouse, whole: dict[str, Any], jobs: int) -> None:
     faults = Faults(rate=0.4, seed=1, slow_seconds=0.001)
     with OpenMLServer(generated_world(), page_limit=10, faults=faults) as server:
         ingest(warehouse, server, Selection(measures=(ACCURACY, "kappa")), jobs=jobs)
@@ -243,7 +241,7 @@ def test_faults_lose_and_double_nothing(warehouse: Warehouse, whole: dict[str, A
 
 
 class Killed(BaseException):
-    """Like a signal, it passes every handler of errors."""
+    """Like a signal, it passes every error handler."""
 
 
 class MortalConnection(Connection):
@@ -260,9 +258,7 @@ class MortalConnection(Connection):
         return super().get(path, read, received)
 
 
-def test_a_job_that_is_killed_again_and_again_repeats_no_request(
-    warehouse: Warehouse, whole: dict[str, Any]
-) -> None:
+def test_a_repeatedly_killed_job_repeats_no_request(warehouse: Warehouse, whole: dict[str, Any]) -> None:
     selection = Selection(measures=(ACCURACY, "kappa"))
     with OpenMLServer(generated_world(), page_limit=20) as server:
         for _ in range(100):
@@ -280,7 +276,7 @@ def test_a_job_that_is_killed_again_and_again_repeats_no_request(
     assert not list(warehouse.path.glob("jobs/*/answers/*"))
 
 
-def test_a_server_that_goes_down_leaves_what_came(warehouse: Warehouse, world: World) -> None:
+def test_earlier_results_are_kept_when_the_server_goes_down(warehouse: Warehouse, world: World) -> None:
     faults = Faults(rate=0, planned=[None] * 12 + ["unavailable"] * 10)
     with OpenMLServer(world, page_limit=20, faults=faults) as server:
         with pytest.raises(Failed, match="run the same command again"):
@@ -290,7 +286,7 @@ def test_a_server_that_goes_down_leaves_what_came(warehouse: Warehouse, world: W
     assert evaluations(warehouse) == expected(world)
 
 
-def test_a_server_of_which_nothing_can_be_read_is_left_alone(warehouse: Warehouse, world: World) -> None:
+def test_a_server_with_only_unreadable_answers_is_left_alone(warehouse: Warehouse, world: World) -> None:
     faults = Faults(1, kinds=("malformed",), endpoints=["evaluation/list", "evaluation/setup/list"])
     with OpenMLServer(world, faults=faults) as server:
         with pytest.raises(Failed, match="run the same command again later"):

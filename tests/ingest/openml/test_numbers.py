@@ -1,4 +1,4 @@
-"""Sets of numbers that take little memory."""
+"""Sets of numbers in little memory."""
 
 import tracemalloc
 
@@ -12,7 +12,7 @@ SETS = st.sets(st.integers(-5_000, 5_000) | st.integers(-(2**60), 2**60))
 
 
 @given(SETS, SETS)
-def test_they_are_as_sets_of_integers_are(first: set[int], second: set[int]) -> None:
+def test_they_behave_like_sets_of_integers(first: set[int], second: set[int]) -> None:
     numbers = IdSet.of_array(np.array([*first, *first], dtype=np.int64))
     assert numbers == first
     assert (list(numbers), len(numbers)) == (sorted(first), len(first))

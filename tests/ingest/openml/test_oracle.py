@@ -1,4 +1,4 @@
-"""What `ingest openml` stores is what OpenML's own client reads from the same server, object by object."""
+"""`ingest openml` stores what OpenML's own client reads from the same server, object by object."""
 
 import importlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Tasks, datasets and flows of runs: what is published of them, asked for once."""
+"""The published tasks, datasets and flows of runs are requested once."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_datasets_keep_their_status_and_published_qualities(warehouse: Warehouse
     ]  # fmt: skip
 
 
-def test_datasets_without_qualities_are_told(warehouse: Warehouse, world: World) -> None:
+def test_datasets_without_qualities_are_reported(warehouse: Warehouse, world: World) -> None:
     dataset = world.datasets[names.NO_QUALITIES]
     task = replace(world.tasks[1], id=77, did=dataset.did)
     world.add_task(task)
@@ -45,7 +45,7 @@ def test_datasets_without_qualities_are_told(warehouse: Warehouse, world: World)
     assert len(warehouse.sql("SELECT * FROM datasets WHERE dataset = ?", [f"openml:{dataset.did}"])) == 1
 
 
-def test_qualities_of_a_run_file_move_to_the_dataset_that_its_task_turns_out_to_have(
+def test_qualities_of_a_run_file_move_to_the_dataset_of_its_task(
     warehouse: Warehouse, world: World, tmp_path: Path
 ) -> None:
     task = replace(world.tasks[1], id=77, did=names.NO_QUALITIES)
@@ -74,7 +74,7 @@ def test_a_flow_that_could_not_be_read_is_asked_for_again(warehouse: Warehouse) 
     assert len(warehouse.sql("SELECT * FROM components")) == 1
 
 
-def test_what_is_immutable_is_asked_for_once(warehouse: Warehouse, world: World) -> None:
+def test_immutable_parents_are_requested_once(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
         ingest(warehouse, server, Selection(measures=("kappa",)))
@@ -87,7 +87,7 @@ def parents(warehouse: Warehouse, server: OpenMLServer, folder: Path, told: list
     )
 
 
-def test_a_task_and_a_flow_that_the_server_has_not_are_known_from_their_runs(
+def test_a_task_and_a_flow_missing_from_the_server_are_known_from_their_runs(
     warehouse: Warehouse, world: World, tmp_path: Path
 ) -> None:
     row = {

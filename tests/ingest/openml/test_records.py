@@ -1,4 +1,4 @@
-"""The journal of a job: what it need not do again; where it goes on is in `test_job` and `test_sweep`."""
+"""The journal of a job: what need not be repeated; `test_job` and `test_sweep` test where it continues."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ FLOW, OTHER = "flow/41", "flow/51"
 
 
 def swept(folder: Path, found: int, age: timedelta) -> None:
-    """What a job wrote some time ago that swept one measure and was killed then."""
+    """Records of a job that some time ago swept one measure and was killed then."""
     folder.mkdir()
     journal = Journal(folder / "journal.jsonl")
     time = (datetime.now(UTC) - age).isoformat(timespec="seconds")
@@ -21,7 +21,7 @@ def swept(folder: Path, found: int, age: timedelta) -> None:
 
 
 @pytest.mark.parametrize(("hours", "lately"), [(23, True), (25, False)])
-def test_a_search_of_a_day_ago_is_not_lately(tmp_path: Path, hours: int, lately: bool) -> None:
+def test_a_search_of_a_day_ago_is_not_recent(tmp_path: Path, hours: int, lately: bool) -> None:
     swept(tmp_path / "job", 7, timedelta(hours=hours))
     records = JobRecords(tmp_path / "job")
     records.begin({"server": "here"}, refresh=False)

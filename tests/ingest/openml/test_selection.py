@@ -1,4 +1,4 @@
-"""Selections of runs: what can be none is refused, and the filters together are the selection."""
+"""Selections of runs: invalid ones are refused, and the filters together cover the selection."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ ids = st.lists(st.integers(1, 10**7), max_size=450, unique=True)
         ({"most": 3, "suite": "x"}, "needs the flows, and the tasks, a suite or datasets"),
     ],
 )
-def test_a_selection_that_can_be_none_is_refused(given: dict[str, Any], complaint: str) -> None:
+def test_an_invalid_selection_is_refused(given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         Selection(**given)
 
@@ -36,8 +36,8 @@ def test_everything_is_one_partition_without_a_filter() -> None:
     assert partitions(Selection(), Connection()) == [""]
 
 
-def test_tasks_of_a_suite_of_datasets_and_by_number_are_one_list(world: World) -> None:
-    """Tasks 1, 2 and 3 are the suite's, task 2 is of dataset 102 as well."""
+def test_tasks_of_a_suite_and_of_datasets_and_given_tasks_are_one_list(world: World) -> None:
+    """Tasks 1, 2 and 3 are the suite's; task 2 is also of dataset 102."""
     wanted = Selection(suite="small-suite", datasets=(102,), tasks=(5, 1), flows=(names.J48,), uploaders=(2,))
     with OpenMLServer(world) as server:
         assert partitions(wanted, connect(server)) == [f"flow/{names.J48}/task/1,2,3,5/uploader/2"]
@@ -63,7 +63,7 @@ def test_every_combination_is_in_one_partition_and_every_filter_fits_into_a_requ
         assert {number for part in seen for number in part[place]} == set(numbers or [None])
 
 
-def test_a_limit_of_runs_takes_each_task_and_flow_on_its_own() -> None:
+def test_a_limit_of_runs_applies_to_each_task_and_flow() -> None:
     wanted = Selection(flows=(7, 8), tasks=(2, 1), uploaders=(4, 5), most=3)
     assert partitions(wanted, Connection()) == [
         f"flow/{flow}/task/{task}/uploader/4,5" for flow in (7, 8) for task in (1, 2)

@@ -1,4 +1,4 @@
-"""What jobs say of themselves: from their journals alone."""
+"""The status of jobs, from their journals alone."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ CONTENT = {"server": "here", "flows": [41], "tasks": [], "most": None, "failures
 
 
 def job(warehouse: Path, name: str, *records: dict[str, Any]) -> Path:
-    """A job's folder, whose records are of 1, 2, 3 ... o'clock."""
+    """A job's folder, with records at 1, 2, 3 ... o'clock."""
     folder = warehouse / "jobs" / name
     folder.mkdir(parents=True)
     for hour, record in enumerate(records, start=1):
@@ -37,8 +37,8 @@ def test_a_warehouse_without_jobs_has_none(tmp_path: Path) -> None:
     assert job_states(tmp_path / "elsewhere") == []
 
 
-def test_evaluations_are_those_known_last_of_every_partition(tmp_path: Path) -> None:
-    """30 of one flow, after 10, and 5 of another; the other measure has been asked of one flow."""
+def test_evaluations_are_summed_over_the_last_records_of_partitions(tmp_path: Path) -> None:
+    """30 of one flow, after 10, and 5 of another; the other measure was requested for one flow."""
     job(
         tmp_path,
         "a",
@@ -52,7 +52,7 @@ def test_evaluations_are_those_known_last_of_every_partition(tmp_path: Path) -> 
     assert state.evaluations == {"kappa": 35, "f_measure": 2}
 
 
-def test_only_what_was_given_of_a_selection_is_told(tmp_path: Path) -> None:
+def test_only_the_given_parts_of_a_selection_are_shown(tmp_path: Path) -> None:
     job(tmp_path, "a", started(refresh=True))
     (state,) = job_states(tmp_path)
     assert (state.server, state.selection) == ("here", {"flows": [41], "refresh": True})
@@ -67,7 +67,7 @@ def test_only_what_was_given_of_a_selection_is_told(tmp_path: Path) -> None:
         ([started(), started(), {"event": "finished"}], "finished"),
     ],
 )
-def test_a_job_is_running_while_its_lock_is_held_and_else_what_its_last_record_says(
+def test_a_job_is_running_while_its_lock_is_held_else_in_the_state_of_its_last_record(
     tmp_path: Path, records: list[dict[str, Any]], expected: str
 ) -> None:
     folder = job(tmp_path, "a", *records)
@@ -76,7 +76,7 @@ def test_a_job_is_running_while_its_lock_is_held_and_else_what_its_last_record_s
     assert job_states(tmp_path)[0].state == expected
 
 
-def test_jobs_stand_in_the_order_of_what_they_did_last(tmp_path: Path) -> None:
+def test_jobs_are_ordered_by_their_last_activity(tmp_path: Path) -> None:
     job(tmp_path, "a", started(), started(), started())
     job(tmp_path, "b", started(server="there"))
     first, second = job_states(tmp_path)
@@ -84,7 +84,7 @@ def test_jobs_stand_in_the_order_of_what_they_did_last(tmp_path: Path) -> None:
     assert (second.started[11:13], second.last[11:13]) == ("01", "03")
 
 
-def test_what_was_left_out_is_told_with_the_reason(tmp_path: Path) -> None:
+def test_skipped_objects_are_shown_with_the_reason(tmp_path: Path) -> None:
     records = JobRecords(tmp_path / "jobs" / "a")
     records.begin(CONTENT, refresh=False)
     records.skip("setup 7", "lost")

@@ -1,4 +1,4 @@
-"""Batches on their way into the warehouse: with the setups that no listing brought."""
+"""Storing batches, with setups that were not in a listing."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tests.openml_server import generated as names
 from warehouse.store import Warehouse
 
 
-def test_a_setup_that_is_lost_has_no_hyperparameters_and_a_reason(warehouse: Warehouse, world: World) -> None:
+def test_a_lost_setup_has_no_hyperparameters_but_a_reason(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
     assert values_of(warehouse, names.HIDDEN_SETUP_RUN) == {}
@@ -27,9 +27,7 @@ def test_a_setup_that_is_lost_has_no_hyperparameters_and_a_reason(warehouse: War
     assert state.skipped == [(f"setup {setup}", "the server has no hyperparameters of it")]
 
 
-def test_a_setup_without_values_of_a_flow_that_is_lost_too_may_be_lost(
-    warehouse: Warehouse, world: World
-) -> None:
+def test_a_setup_without_values_of_a_lost_flow_may_be_lost(warehouse: Warehouse, world: World) -> None:
     setup = names.HIDDEN_SETUP_RUN + names.SETUP_AFTER_RUN
     del world.flows[world.setups[setup].flow]
     with OpenMLServer(world) as server:
@@ -84,7 +82,7 @@ def test_known_runs_are_those_of_the_partition_with_a_value_of_the_measure(
 
 
 def batch_of(connection: Connection, folder: Path) -> Batch:
-    """Every run of J48 with its accuracy, and without its setup."""
+    """Every run of J48 with its accuracy, without its setup."""
     batch = Batch()
     for page in Sweep(Answers(connection, folder / "answers"), f"flow/{names.J48}", ACCURACY, set()).pages():
         batch.add(page)
@@ -92,7 +90,7 @@ def batch_of(connection: Connection, folder: Path) -> Batch:
 
 
 @pytest.mark.parametrize("page_limit", [3, 1000])
-def test_setups_that_no_listing_brought_are_asked_for_in_as_many_as_the_server_gives(
+def test_missing_setups_are_requested_in_lists_as_long_as_the_server_allows(
     warehouse: Warehouse, world: World, tmp_path: Path, page_limit: int
 ) -> None:
     with OpenMLServer(world) as server:
@@ -111,7 +109,7 @@ def test_setups_that_no_listing_brought_are_asked_for_in_as_many_as_the_server_g
     assert found == {setup: own for setup, own in given.items() if own}
 
 
-def test_a_batch_that_is_stored_twice_adds_nothing_and_asks_for_nothing(
+def test_storing_a_batch_twice_adds_and_requests_nothing(
     warehouse: Warehouse, world: World, tmp_path: Path
 ) -> None:
     with OpenMLServer(world) as server:
@@ -125,10 +123,10 @@ def test_a_batch_that_is_stored_twice_adds_nothing_and_asks_for_nothing(
     assert not any([*store.added.values(), *store.changed.values()])
 
 
-def test_what_is_in_the_warehouse_is_forgotten_on_disk(
+def test_stored_answers_are_deleted_from_the_cache(
     warehouse: Warehouse, world: World, tmp_path: Path
 ) -> None:
-    """But for the estimation procedures, which a job asks for once."""
+    """Except the estimation procedures, which a job requests once."""
     with OpenMLServer(world) as server:
         connection = connect(server)
         batch = batch_of(connection, tmp_path)
@@ -140,7 +138,7 @@ def test_what_is_in_the_warehouse_is_forgotten_on_disk(
     assert len(list((tmp_path / "answers").iterdir())) == 1
 
 
-def test_a_batch_without_a_run_is_no_commit(warehouse: Warehouse, world: World, tmp_path: Path) -> None:
+def test_a_batch_without_a_run_makes_no_commit(warehouse: Warehouse, world: World, tmp_path: Path) -> None:
     with OpenMLServer(world) as server:
         store = new_store(warehouse, connect(server), tmp_path)
         store.put_evaluations(Batch())

@@ -25,7 +25,7 @@ from warehouse.support.errors import BadInput
 T = TypeVar("T")
 
 KAPPA = sorted(generated_world().measure_values("kappa"))
-"""The runs that the generated world lists with a kappa."""
+"""The runs with a kappa in the generated world."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def sweep(connection: Connection, folder: Path, known: Iterable[int] = (), **opt
 
 
 def runs_in(pages: Iterable[Page]) -> list[int]:
-    """Runs whose rows are to be stored, in the order in which they come."""
+    """Runs whose rows are to be stored, in order of arrival."""
     return [int(row["run_id"]) for page in pages for row in page.listing.rows]
 
 
@@ -89,7 +89,7 @@ def test_runs_that_vanish_are_counted_and_a_refresh_names_them(warehouse: Wareho
         (replace(JUST_ACCURACY, flows=(names.J48,), tasks=(1,), most=2), ()),
     ],
 )
-def test_no_run_is_falsely_said_to_have_vanished(
+def test_no_run_is_falsely_reported_as_vanished(
     warehouse: Warehouse, world: World, kept: Selection, planned: tuple[str, ...]
 ) -> None:
     with OpenMLServer(world) as server:
@@ -98,7 +98,7 @@ def test_no_run_is_falsely_said_to_have_vanished(
         assert [ingest(warehouse, server, kept, refresh=again).unlisted for again in (False, True)] == [0, 0]
 
 
-def test_a_search_that_could_not_read_a_row_does_not_say_which_runs_have_vanished(
+def test_a_search_with_an_unreadable_row_does_not_name_vanished_runs(
     small_pages: OpenMLServer, tmp_path: Path
 ) -> None:
     search = sweep(connect(small_pages), tmp_path)
@@ -124,10 +124,10 @@ def test_a_run_that_appears_between_two_pages_is_not_lost(warehouse: Warehouse) 
 
 @given(known=st.sets(st.sampled_from([*KAPPA, 2, 5_000, 10**6])), page=st.sampled_from([15, 100]))
 @settings(max_examples=8, deadline=None)
-def test_whatever_is_known_the_others_are_found(
+def test_all_unknown_runs_are_found_whichever_are_known(
     small_pages: OpenMLServer, tmp_path_factory: pytest.TempPathFactory, known: set[int], page: int
 ) -> None:
-    """Some of what is known the server does not have, or no more."""
+    """Some known runs are missing from the server."""
     search = sweep(connect(small_pages), tmp_path_factory.mktemp("sweep"), known, page=page)
     stored = runs_in(search.pages())
     assert set(stored) >= set(KAPPA) - known
@@ -135,7 +135,7 @@ def test_whatever_is_known_the_others_are_found(
     assert search.found == len(set(KAPPA) - known)
 
 
-def test_a_search_that_was_left_goes_on_at_its_next_window(small_pages: OpenMLServer, tmp_path: Path) -> None:
+def test_a_stopped_search_continues_at_its_next_window(small_pages: OpenMLServer, tmp_path: Path) -> None:
     first = sweep(connect(small_pages), tmp_path / "first")
     pages = first.pages()
     before = next(page for page in pages if page.position.window is not None)
@@ -168,7 +168,7 @@ def test_runs_beyond_a_long_gap_are_found(tmp_path: Path, since: int) -> None:
         assert set(runs_in(search.pages())) == {run for run in (*KAPPA, 20_000) if run >= since}
 
 
-def test_no_more_runs_are_asked_for_than_are_wanted(small_pages: OpenMLServer, tmp_path: Path) -> None:
+def test_no_more_runs_are_requested_than_wanted(small_pages: OpenMLServer, tmp_path: Path) -> None:
     small_pages.forget_requests()
     search = sweep(connect(small_pages), tmp_path, most=25)
     assert len(set(runs_in(search.pages()))) == search.found == 25
@@ -195,7 +195,7 @@ def test_an_estimate_is_within_a_tenth_or_twenty(
 def test_the_first_engines_value_counts_and_another_engines_where_it_has_none(
     world: World, tmp_path: Path
 ) -> None:
-    """Of one run it is either engine's, of another the second's alone."""
+    """One run has either engine's value, another only the second's."""
     world.add_evaluation(names.UNEVALUATED_RUN, ACCURACY, "0.9", engine=2)
     with OpenMLServer(world) as server:
         search = sweep(connect(server), tmp_path, measure=ACCURACY)
@@ -211,7 +211,7 @@ def test_the_first_engines_value_counts_and_another_engines_where_it_has_none(
 
 
 class WithoutSetups(Connection):
-    """To a server that has no listing of evaluations with their setups."""
+    """A connection to a server without a listing of evaluations with their setups."""
 
     def get(
         self, path: str, read: Callable[[bytes], T], received: Callable[[bytes], None] = lambda _: None
@@ -221,7 +221,7 @@ class WithoutSetups(Connection):
         return super().get(path, read, received)
 
 
-def test_a_server_without_the_listing_of_both_is_asked_for_evaluations_alone(
+def test_evaluations_are_requested_alone_if_the_server_lacks_the_listing_with_setups(
     small_pages: OpenMLServer, tmp_path: Path
 ) -> None:
     search = sweep(WithoutSetups(small_pages.url, rate=1e6), tmp_path, with_setups=True)
@@ -231,7 +231,7 @@ def test_a_server_without_the_listing_of_both_is_asked_for_evaluations_alone(
 
 
 class WithABadRow(Connection):
-    """To a server of which no page can be read that has the row of one run."""
+    """A connection to a server whose pages with the row of one run are unreadable."""
 
     bad = KAPPA[30]
 
@@ -248,10 +248,10 @@ class WithABadRow(Connection):
 
 
 @pytest.mark.parametrize("since", [None, 905])
-def test_a_row_that_can_not_be_read_costs_no_other(
+def test_an_unreadable_row_costs_no_other(
     small_pages: OpenMLServer, tmp_path: Path, since: int | None
 ) -> None:
-    """In windows it is found by its run, in the listing by its place."""
+    """Windows find it by its run, the listing by its position."""
     told: list[str] = []
     connection = WithABadRow(small_pages.url, rate=1e6, sleep=lambda _: None)
     search = sweep(connection, tmp_path, since=since, page=20, unreadable=lambda what, _: told.append(what))
@@ -261,8 +261,6 @@ def test_a_row_that_can_not_be_read_costs_no_other(
     assert set(told) <= {f"run {WithABadRow.bad}", "row 30 of the listing of kappa"}
 
 
-def test_a_selection_that_the_server_does_not_take_is_refused(
-    small_pages: OpenMLServer, tmp_path: Path
-) -> None:
+def test_a_selection_that_the_server_rejects_is_refused(small_pages: OpenMLServer, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the server does not take this selection: "):
         list(sweep(connect(small_pages), tmp_path, filters="colour/3").pages())

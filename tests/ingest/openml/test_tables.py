@@ -31,7 +31,7 @@ def test_hyperparameters_are_typed_and_keep_their_text(warehouse: Warehouse, wor
     assert sorted(raw) == sorted(world.parameters(setup).values())
 
 
-def test_what_a_setup_leaves_out_has_the_flows_default(warehouse: Warehouse, world: World) -> None:
+def test_omitted_values_of_a_setup_are_the_flows_defaults(warehouse: Warehouse, world: World) -> None:
     with OpenMLServer(world) as server:
         ingest(warehouse, server)
     assert values_of(warehouse, names.DEFAULTS_RUN) == {"C": 0.25, "M": 2, "U": False}
@@ -46,7 +46,7 @@ def test_equal_tunable_values_are_one_configuration(warehouse: Warehouse, world:
     setup, twin = names.DUPLICATE_RUNS[0] + names.SETUP_AFTER_RUN, 99_999
     flow = names.J48
     values = {path: text for path, text in world.parameters(setup).items() if text is not None}
-    world.add_setup(twin, flow, {**values, "M": "2"})  # its default, said aloud
+    world.add_setup(twin, flow, {**values, "M": "2"})  # its default, stated explicitly
     world.add_run(99_998, 1, twin)
     world.add_evaluation(99_998, ACCURACY, "0.5")
     with OpenMLServer(world) as server:
@@ -74,7 +74,7 @@ def test_setups_may_name_another_version_of_a_component() -> None:
     assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
 
 
-def test_a_flag_of_weka_that_a_setup_leaves_out_is_off() -> None:
+def test_an_omitted_flag_of_weka_is_off() -> None:
     flags = tuple(
         FlowParameter("", "41", name, name, True, kind, None)
         for name, kind in (("S", "flag"), ("N", "option"))
@@ -102,7 +102,7 @@ def test_a_flag_of_weka_that_a_setup_leaves_out_is_off() -> None:
         (ACCURACY, "NaN", None, None),
     ],
 )
-def test_infinite_values_and_those_that_a_measure_can_not_have_are_left_out_and_told(
+def test_infinite_values_and_values_out_of_a_measures_range_are_left_out_and_reported(
     measure: str, text: str, value: float | None, reason: str | None
 ) -> None:
     row = {"run_id": "7", "task_id": "1", "setup_id": "2", "flow_id": "3", "function": measure, "value": text}
@@ -131,7 +131,7 @@ def configurations_of(tables: dict[str, Any]) -> list[str]:
 def test_setups_are_one_configuration_exactly_where_their_tunable_values_are_equal(
     drawn: list[tuple[str, int]],
 ) -> None:
-    """A seed tells no configurations apart, in whatever order a setup has its parameters."""
+    """A seed does not distinguish configurations, nor does the order of a setup's parameters."""
     parameters = {
         "1": Parameter("1", "41", "x(1)_alpha", "alpha"),
         "2": Parameter("2", "41", "x(1)_random_state", "random_state"),
@@ -147,7 +147,7 @@ def test_setups_are_one_configuration_exactly_where_their_tunable_values_are_equ
     assert len(set(pairs)) == len(set(found)) == len({alpha for _, alpha in pairs})
 
 
-def test_a_flow_that_is_not_known_has_the_names_that_its_setups_give() -> None:
+def test_parameters_of_an_unknown_flow_have_their_names_in_setups() -> None:
     parameters = {"1": Parameter("1", "7", "sklearn.tree.tree.Tree(7)_max_depth", "max_depth")}
     tables = setup_tables([SetupValues("8", "41", ("1",), "3")], parameters, {})
     (row,) = tables["hyperparameters"].to_pylist()
@@ -156,7 +156,7 @@ def test_a_flow_that_is_not_known_has_the_names_that_its_setups_give() -> None:
     assert configurations_of(tables)[0].startswith("openml:41/")
 
 
-def test_parameters_of_one_name_are_told_apart_by_their_component() -> None:
+def test_parameters_of_one_name_are_distinguished_by_their_component() -> None:
     parameters = {
         "1": Parameter("1", "42", "x.Inner(1)_max_depth", "max_depth"),
         "2": Parameter("2", "43", "x.Outer(1)_max_depth", "max_depth"),
@@ -167,7 +167,7 @@ def test_parameters_of_one_name_are_told_apart_by_their_component() -> None:
     assert {row["parameter"]: row["value"] for row in rows} == {"inner__max_depth": "3", "2__max_depth": "5"}
 
 
-def test_a_setup_that_is_lost_has_no_configuration() -> None:
+def test_a_lost_setup_has_no_configuration() -> None:
     tables = setup_tables([SetupValues("8", "41", exists=False)], {}, {})
     assert configurations_of(tables) == [None]
     assert tables["hyperparameters"].num_rows == 0
@@ -180,8 +180,8 @@ def test_a_setup_that_is_lost_has_no_configuration() -> None:
         (None, None),
     ],
 )  # fmt: skip
-def test_only_whole_numbers_from_0_on_are_counts(value: str | None, rows: int | None) -> None:
-    """What is published is kept beside the count, as far as it is a number."""
+def test_only_nonnegative_whole_numbers_are_counts(value: str | None, rows: int | None) -> None:
+    """The published value is also stored if it is a number."""
     tables = dataset_tables([{"did": "3"}], {"3": {"NumberOfInstances": value}})
     (row,) = tables["datasets"].to_pylist()
     assert (row["rows"], row["status"], row["name"]) == (rows, "unlisted", "dataset 3")
@@ -189,7 +189,7 @@ def test_only_whole_numbers_from_0_on_are_counts(value: str | None, rows: int | 
     assert quality["value"] == {"30.0": 30, "-1.0": -1, "2.5": 2.5}.get(value or "")
 
 
-def test_many_setups_make_the_tables_that_each_alone_makes() -> None:
+def test_many_setups_together_give_the_same_tables_as_each_alone() -> None:
     parameters = {"1": Parameter("1", "9", "9_a", "a"), "2": Parameter("2", "9", "9_b", "b")}
     setups = [
         SetupValues(

@@ -1,4 +1,4 @@
-"""Hyperparameters as OpenML writes them, and what their values are."""
+"""Hyperparameter values from OpenML's texts."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What every test of a file or frame asks: is it refused in one line, or loaded as a sound dataset?"""
+"""Checks for tests of files and frames: refused in one line, or loaded as a sound dataset."""
 
 import warnings
 from pathlib import Path
@@ -16,14 +16,14 @@ GOOD_ROWS = "1,2,x\n2,3,y\n3,4,x\n4,6,y\n"
 
 
 def written(folder: Path, content: bytes | str) -> Path:
-    """A file of this content whose name says CSV, whatever it is."""
+    """A file with this content whose suffix is .csv, whatever it is."""
     path = folder / "data.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
 def refusal(source: Any, **options: Any) -> str:
-    """The one line with which `load_dataset` refuses the source."""
+    """The one line of `load_dataset`'s refusal."""
     with pytest.raises(BadInput) as error:
         load_dataset(source, **options)
     message = str(error.value)
@@ -34,7 +34,7 @@ def refusal(source: Any, **options: Any) -> str:
 
 
 def assert_sound(dataset: Dataset) -> None:
-    """What every part downstream relies on."""
+    """Check what later steps rely on."""
     assert not dataset.target.isna().any()
     assert dataset.target.value_counts().min() >= 2
     assert len(dataset.target) == len(dataset.features)

@@ -1,4 +1,4 @@
-"""Parquet files whose footer or pages do not say what is true."""
+"""Parquet files with false footers or pages."""
 
 import io
 
@@ -8,7 +8,7 @@ _DECLARED = 1000
 
 
 def with_small_footer(content: bytes) -> bytes:
-    """The file whose footer says that its first row group, and column, take next to nothing when unpacked."""
+    """A file whose footer claims that its first row group and column are tiny when unpacked."""
     group = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0)
     start = _footer(content)
     footer = content[start:]
@@ -18,16 +18,16 @@ def with_small_footer(content: bytes) -> bytes:
 
 
 def with_large_page(content: bytes, size: int) -> bytes:
-    """The file whose first page says that it takes so many bytes.
+    """A file whose first page claims this many bytes.
 
-    The number has as many bytes as the true one, which may have four: 2**20 to 2**27 bytes.
+    The number is encoded in as many bytes as the true one, which may be four: 2**20 to 2**27 bytes.
     """
-    at = len(b"PAR1\x15\x00\x15")  # its kind is the first field, its size the second one
+    at = len(b"PAR1\x15\x00\x15")  # the kind is the first field, the size the second
     return content[:at] + _number(size, 4) + content[at + 4 :]
 
 
 def with_encoding(content: bytes, encoding: int) -> bytes:
-    """The file of one column in which the footer, not the pages, names this encoding for DELTA_BYTE_ARRAY."""
+    """A file of one column whose footer, unlike its pages, names this encoding for DELTA_BYTE_ARRAY."""
     start = _footer(content)
     was, now = (
         b"\x19\x25\x06" + _number(one) for one in (7, encoding)
@@ -37,7 +37,7 @@ def with_encoding(content: bytes, encoding: int) -> bytes:
 
 
 def with_empty_columns(content: bytes, number: int) -> bytes:
-    """A file whose footer declares so many columns, of which it says nothing but a position.
+    """A file whose footer declares this many columns with nothing but a position.
 
     Args:
         content: a file with one row group of one column.
@@ -56,7 +56,7 @@ def _footer(content: bytes) -> int:
 
 
 def _number(value: int, length: int = 0) -> bytes:
-    """A positive number in Thrift's compact protocol, in so many bytes at least."""
+    """A positive number in Thrift's compact protocol, in at least this many bytes."""
     return _unsigned(value * 2, length)
 
 

@@ -1,4 +1,4 @@
-"""Promises of the ARFF reader: every dialect we met, and a line number where a file is wrong."""
+"""The ARFF reader accepts all dialects seen so far, and names the line of an error."""
 
 import json
 from pathlib import Path
@@ -141,7 +141,7 @@ def _written(word: str | None) -> str:
         st.tuples(st.none() | st.floats(allow_nan=False, allow_infinity=False), st.none() | words), min_size=1
     )
 )
-def test_what_is_written_is_read(rows: list[tuple[float | None, str | None]]) -> None:
+def test_written_values_are_read_back(rows: list[tuple[float | None, str | None]]) -> None:
     lines = [f"{'?' if number is None else repr(number)},{_written(word)}" for number, word in rows]
     frame = _read("@attribute x numeric\n@attribute s string", "\n".join(lines)).frame
     np.testing.assert_array_equal(frame["x"], [np.nan if number is None else number for number, _ in rows])

@@ -1,4 +1,4 @@
-"""Labels of a target are the words of the file, and what may be one class or none is asked."""
+"""Labels of a target are the words of the file, and doubtful ones are asked about."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def test_ordinary_labels_are_not_asked_about(tmp_path: Path, labels: list[str]) 
     assert not [one for one in _load(tmp_path, labels).doubts if "differ in" in one]
 
 
-def test_a_word_for_missing_that_may_be_a_class_is_asked_about_and_kept_where_the_role_says_so(
+def test_a_word_for_missing_that_may_be_a_class_is_asked_about_and_kept_by_the_role(
     tmp_path: Path,
 ) -> None:
     asked = _load(tmp_path, ["A", "B", "N/A"])
@@ -60,7 +60,7 @@ def test_a_word_for_missing_that_may_be_a_class_is_asked_about_and_kept_where_th
 
 
 def test_an_odd_word_among_numbered_classes_is_a_class(tmp_path: Path) -> None:
-    """As a feature it would be missing among numbers; as a target no row is lost."""
+    """In a feature it would be missing among numbers; a target loses no row."""
     labels = [*map(str, range(25)), "other"]
     dataset = _load(tmp_path, labels, rows=260)
     assert (dataset.n_classes, len(dataset.target)) == (26, 260)

@@ -1,4 +1,4 @@
-"""Columns of every source come to one form: numbers, dates, words or categories."""
+"""Columns of every source are converted to numbers, dates, words or categories."""
 
 from pathlib import Path
 from typing import Any
@@ -93,15 +93,15 @@ def test_decorations_of_numbers_do_not_change_their_values() -> None:
 def test_words_are_numbers_when_all_are_and_have_one_unit_or_none(
     words: list[str | None], numbers: list[float] | None
 ) -> None:
-    """One word has to prove that a comma stands between thousands: 1,234 alone may be 1.234.
+    """One word has to prove that the comma separates thousands: 1,234 alone may be 1.234.
 
-    A unit without a blank takes ten words, since 2L and 3L may be names.
+    A unit without a blank needs ten words, since 2L and 3L may be names.
     """
     found = as_numbers(pd.Series(words, dtype="str"))
     assert (None if found is None else pytest.approx(found.tolist(), nan_ok=True)) == numbers
 
 
-def test_a_word_behind_the_first_hundred_numbers_is_seen() -> None:
+def test_a_word_after_the_first_hundred_numbers_is_found() -> None:
     assert as_numbers(pd.Series(["1"] * 150 + ["two"], dtype="str")) is None
     assert as_numbers(pd.Series(["$1"] * 150 + ["$two"], dtype="str")) is None
 
@@ -114,7 +114,7 @@ def test_time_spans_are_seconds_and_infinite_numbers_are_missing() -> None:
 # ---- dates ---------------------------------------------------------------------------------------
 
 
-def test_day_first_dates_are_recognized_when_a_day_says_so() -> None:
+def test_day_first_dates_are_recognized_if_a_day_proves_it() -> None:
     frame = pd.DataFrame({"a": ["13/02/2020", "01/02/2020"] * 10, "class": ["x", "y"] * 10})
     assert load_dataset(frame).features["a"].dt.month.unique().tolist() == [2]
 
@@ -141,7 +141,7 @@ def test_day_first_dates_are_recognized_when_a_day_says_so() -> None:
     ],
 )
 def test_words_are_dates_when_one_format_fits_all(words: list[str | None], first: str | None) -> None:
-    """A time with a zone is brought to UTC; where the month's place is open, it comes first."""
+    """A time with a zone is converted to UTC; if the order is ambiguous, the month comes first."""
     dates = as_dates(pd.Series(words, dtype="str"))
     assert (None if dates is None else dates[0]) == (None if first is None else pd.Timestamp(first))
 
@@ -157,7 +157,7 @@ def test_declared_categories_stay_categorical_even_when_they_look_like_numbers(t
     assert list(dataset.features["a"].cat.categories) == ["1", "2", "3"]
 
 
-def test_declared_categories_are_sorted_texts_of_which_a_question_mark_is_missing() -> None:
+def test_declared_categories_are_sorted_texts_and_a_question_mark_is_missing() -> None:
     column = pd.Categorical([" b", 2.0, "?", "NA", None], categories=["z", " b", "?", 2.0, "NA"])
     tidy = tidied(pd.Series(column))
     assert list(tidy.cat.categories) == ["2", "NA", "b", "z"]

@@ -1,4 +1,4 @@
-"""The content hash names the data: not its format, order or names, and nothing else has the same."""
+"""The content hash depends on the data, not on format, order or names."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def _hash(frame: pd.DataFrame, target: str = "class") -> str:
 
 
 def test_a_target_of_classes_and_the_same_numbers_to_predict_are_two_datasets() -> None:
-    """What is known of one, its meta-features and runs, says nothing about the other."""
+    """Meta-features and runs of one say nothing about the other."""
     frame = pd.DataFrame({"a": range(12), "stars": [1, 2, 3] * 4})
     hashes = {
         load_dataset(frame, target="stars", task=task).content_hash
@@ -67,7 +67,7 @@ def test_a_target_of_classes_and_the_same_numbers_to_predict_are_two_datasets() 
 
 
 def test_the_hash_is_stable_over_releases() -> None:
-    """Keys of datasets in warehouses are made of it."""
+    """Keys of datasets in warehouses contain it."""
     assert _hash(FRAME) == "b2b0364fde5ca359"
 
 

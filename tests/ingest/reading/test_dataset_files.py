@@ -1,4 +1,4 @@
-"""Which files of a directory or an index are datasets, with their targets and in which order."""
+"""Dataset files of a directory or an index, with their targets and order."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from warehouse.support.errors import BadInput, UnreadableInput
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three datasets, by size: `old/c.arff` (1 byte), `b.TSV` (2), `a.csv` (3); and a file that is none."""
+    """Three datasets, by size: `old/c.arff` (1 byte), `b.TSV` (2), `a.csv` (3); and another file."""
     (tmp_path / "old").mkdir()
     for name, size in [("a.csv", 3), ("b.TSV", 2), ("old/c.arff", 1), ("readme.md", 9)]:
         (tmp_path / name).write_text("x" * size)
@@ -30,7 +30,7 @@ def test_datasets_of_one_size_come_in_the_order_of_their_paths(folder: Path) -> 
     ]  # fmt: skip
 
 
-def test_files_that_a_directorys_index_does_not_list_are_found_beside_those_that_it_does(
+def test_unlisted_files_of_a_directory_are_found_beside_the_listed_ones(
     folder: Path,
 ) -> None:
     (folder / "index.csv").write_text("name,target,rows\na,kind,7\nold/c,,5\n")
@@ -62,7 +62,7 @@ def test_a_source_that_lists_no_dataset_is_refused(folder: Path, source: str, re
         find_datasets(folder / source)
 
 
-def test_a_dataset_is_listed_once_and_its_suffix_follows_an_order(tmp_path: Path) -> None:
+def test_a_dataset_is_listed_once_with_the_preferred_suffix(tmp_path: Path) -> None:
     for suffix in ("arff", "tsv", "csv"):
         (tmp_path / f"a.{suffix}").write_text("x,y\n1,2\n")
     (tmp_path / "index.csv").write_text("name,target\na,y\na,y\n")
@@ -75,7 +75,7 @@ def test_an_index_has_a_name_in_each_row(tmp_path: Path) -> None:
         find_datasets(tmp_path / "index.csv")
 
 
-def test_a_directory_is_no_dataset_whatever_it_is_called(tmp_path: Path) -> None:
+def test_a_directory_is_not_a_dataset_whatever_its_name(tmp_path: Path) -> None:
     (tmp_path / "x.csv").mkdir()
     (tmp_path / "x.csv" / "y.csv").write_text("x,y\n1,2\n")
     assert [file.path.name for file in find_datasets(tmp_path)] == ["y.csv"]

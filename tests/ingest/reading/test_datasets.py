@@ -1,4 +1,4 @@
-"""Promises of `load_dataset`: every format gives the same dataset or one line that says what is wrong."""
+"""`load_dataset` gives the same dataset for every format, or one line that says what is wrong."""
 
 import gzip
 import subprocess
@@ -107,7 +107,7 @@ def test_features_have_the_types_of_their_roles() -> None:
         assert isinstance(features[name].dtype, pd.CategoricalDtype)
 
 
-def test_the_source_frame_is_left_alone() -> None:
+def test_the_source_frame_is_not_changed() -> None:
     before = FRAME.copy(deep=True)
     load_dataset(FRAME, roles={"count": "categorical"})
     pd.testing.assert_frame_equal(FRAME, before)
@@ -134,7 +134,7 @@ def test_given_roles_overrule_the_detected_ones() -> None:
 # ---- target --------------------------------------------------------------------------------------
 
 
-def test_the_target_is_no_feature_and_says_why_it_was_chosen() -> None:
+def test_the_target_is_not_a_feature_and_its_choice_is_explained() -> None:
     frame = pd.DataFrame([["p", "q", "r"], ["s", "t", "u"]] * 3, columns=["a", "class", "b"])
     dataset = load_dataset(frame)
     assert dataset.target.name == "class"
@@ -160,7 +160,7 @@ def test_the_largest_class_has_a_name_and_a_share() -> None:
         ([np.inf, -np.inf, np.nan] * 10, "has no values"),
     ],
 )
-def test_a_target_that_nothing_can_be_learned_about_is_refused(values: object, reason: str) -> None:
+def test_an_unusable_target_is_refused(values: object, reason: str) -> None:
     line = refusal(pd.DataFrame({"a": range(30), "y": values}), target="y")
     assert line.startswith("the target 'y'")
     assert reason in line
@@ -253,7 +253,7 @@ def test_options_that_do_not_fit_are_refused_in_one_line(trouble: str) -> None:
 def _loaded_or_refused(path: Path) -> None:
     try:
         load_dataset(path)
-        # What experiments load: classes of two rows or more, whatever the target.
+        # As in experiments: classes of two rows or more, whatever the target.
         dataset = load_dataset(path, numeric_target="binarize", rare_classes="drop")
     except BadInput as error:
         assert str(error).isprintable()
@@ -281,7 +281,7 @@ def test_any_bytes_are_loaded_or_refused(tmp_path: Path, content: bytes) -> None
 
 
 def test_every_published_dataset_makes_an_experiment(shared_data: Path) -> None:
-    """With the classes of the index, which counts those that are declared and that no row has, too."""
+    """With the classes of the index, which also counts declared but unused ones."""
     index = pd.read_csv(shared_data / "datasets" / "index.csv").set_index("name")
     paths = sorted((shared_data / "datasets").rglob("*.arff"))
     assert len(paths) == 100

@@ -1,4 +1,4 @@
-"""Delimited text becomes a table of typed columns; what is left out or guessed is remarked."""
+"""Delimited text becomes a table of typed columns, with remarks on omissions and guesses."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.cases import each
 from warehouse.support.errors import BadInput
 
 
-def test_what_was_left_out_or_guessed_is_noted(tmp_path: Path) -> None:
+def test_omissions_and_guesses_are_noted(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b,class\n" + "1,2,x\n2,3,y\n" * 10 + "1,x\n")
     note = load_dataset(path).note
@@ -54,9 +54,7 @@ def test_ragged_rows_are_left_out_up_to_a_tenth_of_all() -> None:
         (("N/A", "#n/a"), [np.nan, np.nan]),
     ],
 )
-def test_cells_are_numbers_dates_or_the_words_they_were_written_as(
-    cells: tuple[str, str], expected: list[object]
-) -> None:
+def test_cells_are_numbers_dates_or_unchanged_words(cells: tuple[str, str], expected: list[object]) -> None:
     table = read_delimited(f"a,b\n{cells[0]},x\n{cells[1]},y\n".encode())
     found = tidied(table.frame["a"])
     pd.testing.assert_series_equal(found, pd.Series(expected), check_names=False, check_dtype=False)
@@ -75,10 +73,10 @@ def test_cells_are_numbers_dates_or_the_words_they_were_written_as(
         ("a;b\n1;x\n", "."),
     ],
 )
-def test_the_decimal_sign_is_what_most_columns_prove_else_what_goes_with_the_delimiter(
+def test_the_decimal_sign_is_proved_by_most_columns_or_else_follows_the_delimiter(
     text: str, sign: str | None
 ) -> None:
-    """1,149 proves nothing: commas between cells go with points, semicolons with decimal commas."""
+    """1,149 proves nothing: comma delimiters imply points, semicolons decimal commas."""
     assert read_delimited(text.encode()).decimal == sign
 
 
@@ -100,7 +98,7 @@ def test_what_pandas_writes_is_read(rows: list[tuple[float, str]]) -> None:
     assert not table.remarks
 
 
-def test_a_blank_after_a_delimiter_goes_before_a_quoted_cell_and_stays_inside_of_one() -> None:
+def test_a_blank_is_removed_before_a_quoted_cell_and_kept_inside() -> None:
     frame = read_delimited(b'a,b\n1, "he said, ""no"""\n"x, y", "z"\n').frame
     assert frame["b"].tolist() == ['he said, "no"', "z"]
     assert frame["a"].tolist() == ["1", "x, y"]

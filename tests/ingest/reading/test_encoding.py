@@ -1,4 +1,4 @@
-"""From the bytes of a file to UTF-8 text; what is no text is refused by its kind."""
+"""A file's bytes are converted to UTF-8 text; other kinds of files are refused by name."""
 
 import gzip
 from collections.abc import Callable
@@ -25,7 +25,7 @@ REFUSED_SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @each("trouble", REFUSED_SOURCES)
-def test_a_source_that_is_no_file_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+def test_a_source_that_is_not_a_file_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
     source, part = REFUSED_SOURCES[trouble]
     assert part in refusal(source(tmp_path))
 
@@ -45,18 +45,18 @@ def test_text_in_any_unicode_encoding_with_its_mark_is_read(text: str) -> None:
         (b"\xff\xfea", "ÿþa"),
     ],
 )
-def test_bytes_that_are_no_unicode_are_windows_1252_or_else_latin_1(content: bytes, text: str) -> None:
-    """Byte 80 is the euro sign in Windows-1252, 81 means nothing there; three bytes are no UTF-16."""
+def test_bytes_that_are_not_unicode_are_windows_1252_or_else_latin_1(content: bytes, text: str) -> None:
+    """Byte 80 is the euro sign in Windows-1252, 81 is undefined there; three bytes are not UTF-16."""
     assert decoded(content).utf8.decode() == text
 
 
 @each("text", ["<3,a\n", "{1 2}\n", "[1,2]\n", "a\t\x0c\x1a\n"])
-def test_text_that_only_begins_like_markup_is_left_as_it_is(text: str) -> None:
+def test_text_that_only_begins_like_markup_is_not_changed(text: str) -> None:
     assert decoded(text.encode()).utf8 == text.encode()
 
 
-def test_control_characters_far_behind_the_beginning_are_no_reason_to_refuse() -> None:
-    """Only the first 64 KiB are looked at."""
+def test_control_characters_far_from_the_start_are_accepted() -> None:
+    """Only the first 64 KiB are checked."""
     lines = b"1,2\n" * (16 * 1024)
     assert decoded(lines + b"\x00x").utf8 == lines + b"\x00x"
     with pytest.raises(BadInput, match="neither text nor Parquet"):
@@ -76,5 +76,5 @@ def test_a_message_quotes_paths_whole_and_other_text_in_short() -> None:
     assert shortened.endswith("yyy'")
 
 
-def test_zeros_at_the_end_are_no_part_of_the_text() -> None:
+def test_zeros_at_the_end_are_removed() -> None:
     assert decoded(b"@relation r\n\0\0").utf8 == b"@relation r\n"

@@ -1,4 +1,4 @@
-"""Excel workbooks are read as the text of their first sheet would be."""
+"""Excel workbooks are read like text with the same cells."""
 
 import datetime as dt
 import io

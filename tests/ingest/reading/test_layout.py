@@ -1,4 +1,4 @@
-"""How a delimited text is written, told from its first rows."""
+"""The layout of delimited text is detected from its first rows."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,10 +19,10 @@ from tests.cases import each
         ("a;b\n1,2;3\n4,5,6;7\n", ";"),
     ],
 )
-def test_the_delimiter_gives_the_most_rows_one_width_and_among_equals_is_the_rarer_sign(
+def test_the_delimiter_gives_most_rows_one_width_and_ties_go_to_the_rarer_sign(
     text: str, delimiter: str
 ) -> None:
-    """In the last two, semicolons in quotes do not count, and commas give rows of 1, 2 and 3 cells."""
+    """In the last two, quoted semicolons do not count, and commas give rows of 1, 2 and 3 cells."""
     assert find_layout(text.encode()).delimiter == delimiter
 
 
@@ -48,7 +48,7 @@ def test_numbers_in_the_first_row_are_data_unless_they_are_positions_or_years(
     assert (layout.names, layout.lines) == (expected, int(is_header))
 
 
-def test_words_in_the_first_row_are_data_when_most_come_again_in_their_column() -> None:
+def test_words_in_the_first_row_are_data_if_most_are_repeated_in_their_column() -> None:
     assert find_layout(b"p,x,k\ne,x,s\np,b,t\n").header is None
     assert find_layout(b"p,x,k\ne,x,s\nq,b,t\n").header == (0, 1)  # x only
     assert find_layout(b"p,x,k,m\ne,x,s,n\np,b,t,o\n").header == (0, 1)  # p and x, two of four
@@ -65,11 +65,11 @@ def test_words_in_the_first_row_are_data_when_most_come_again_in_their_column() 
         ("a,b\n1,2\n", None),
     ],
 )
-def test_quotes_are_single_or_double_and_none_where_they_do_not_close(text: str, quote: str | None) -> None:
+def test_quotes_are_single_or_double_or_none_if_unclosed(text: str, quote: str | None) -> None:
     assert find_layout(text.encode()).quote == quote
 
 
-def test_a_header_counts_its_lines_and_one_name_may_lack() -> None:
+def test_a_header_counts_its_lines_and_may_lack_one_name() -> None:
     assert find_layout(b'"a\nb",c\n1,2\n').lines == 2
     assert find_layout(b"a,b\nr1,1,2\nr2,3,4\n").names == ["", "a", "b"]
     assert find_layout(b"a,b\n1,2,\n3,4,\n").names == ["a", "b", ""]
@@ -84,7 +84,7 @@ def test_a_header_counts_its_lines_and_one_name_may_lack() -> None:
         )
     ),
 )
-def test_a_table_of_words_under_names_is_understood(delimiter: str, rows: list[list[str]]) -> None:
+def test_the_header_of_a_table_of_words_is_found(delimiter: str, rows: list[list[str]]) -> None:
     names = [f"N{position}" for position in range(len(rows[0]))]
     text = "\n".join(delimiter.join(row) for row in [names, *rows])
     assert find_layout(text.encode()) == Layout(delimiter, None, None, names, (0, 1), 1)

@@ -1,4 +1,4 @@
-"""Files that would take all memory or time are refused before, and the message says what lifts the limit."""
+"""Files that would use all memory or time are refused, and the message says how to lift the limit."""
 
 import gzip
 import io
@@ -33,7 +33,7 @@ TABLE = b"a,b,class\n" + b"1,2,x\n1,3,y\n" * 10
 
 
 def parquet(rows: int, columns: int) -> bytes:
-    """A file of one value, which takes next to no space."""
+    """A file of one value, which takes hardly any space."""
     sink = pa.BufferOutputStream()
     zeros = pa.array(np.zeros(rows, dtype=np.int8))
     pq.write_table(pa.table({f"c{place}": zeros for place in range(columns)}), sink)
@@ -67,7 +67,7 @@ def arrow(table: pa.Table, **options: Any) -> bytes:
 
 
 def viewed(text: str, rows: int) -> pa.Array:
-    """An array of which each row refers to one text."""
+    """An array whose rows all refer to one text."""
     view = struct.pack("<i4sii", len(text), text[:4].encode(), 0, 0)
     buffers = [None, pa.py_buffer(view * rows), pa.py_buffer(text.encode())]
     return pa.Array.from_buffers(pa.string_view(), rows, buffers)
@@ -187,7 +187,7 @@ BOMBS = {
 
 
 @each("bomb", BOMBS)
-def test_what_is_beyond_a_limit_is_refused(tmp_path: Path, bomb: str) -> None:
+def test_files_beyond_a_limit_are_refused(tmp_path: Path, bomb: str) -> None:
     content, reason, name = BOMBS[bomb]
     path = tmp_path / "data"
     path.write_bytes(content)
@@ -246,11 +246,11 @@ def test_empty_rows_take_little_memory_whatever_their_number(tmp_path: Path, num
 
 def test_a_table_within_the_limits_is_read(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
-    path.write_bytes(TABLE * 100)  # longer than a line may be, in many lines
+    path.write_bytes(TABLE * 100)  # longer than the limit of a line, but in many lines
     assert len(load_dataset(path, limits=SMALL).features) == len(load_dataset(path).features)
 
 
-def test_lines_may_end_as_on_old_macintoshes(tmp_path: Path) -> None:
+def test_lines_may_end_in_carriage_returns(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes((TABLE * 100).replace(b"\n", b"\r"))
     assert len(read_table(path, SMALL).frame) > 1_000
@@ -264,7 +264,7 @@ def test_limits_can_be_lifted(tmp_path: Path) -> None:
     assert len(load_dataset(path, limits=NO_LIMITS).features)
 
 
-def test_the_environment_lifts_them() -> None:
+def test_the_environment_lifts_limits() -> None:
     code = "from ingest.reading.limits import DEFAULT_LIMITS, NO_LIMITS; print(DEFAULT_LIMITS == NO_LIMITS)"
     environment = os.environ | {"HEADSTART_LIMITS": "off"}
     command = [sys.executable, "-c", code]
@@ -287,7 +287,7 @@ SLOW = {
 
 @each("trouble", SLOW)
 def test_no_text_takes_quadratic_time(tmp_path: Path, trouble: str) -> None:
-    """Each takes minutes where it is not linear, so that the time of the whole suite tells."""
+    """Each takes minutes unless reading is linear, so the time of the test suite shows it."""
     path = tmp_path / "data"
     path.write_bytes(SLOW[trouble])
     for read in (load_dataset, lambda path: read_typed_table(path.read_bytes())):

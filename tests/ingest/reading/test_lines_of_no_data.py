@@ -1,4 +1,4 @@
-"""Titles, comments, units and repeated headers are no rows, and what was skipped is said."""
+"""Titles, comments, units and repeated headers are skipped with a note."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ NOTES = {
 
 
 @each("kind", NOTES)
-def test_lines_that_are_no_data_are_left_out_and_named(tmp_path: Path, kind: str) -> None:
+def test_lines_without_data_are_left_out_and_named(tmp_path: Path, kind: str) -> None:
     content, note = NOTES[kind]
     dataset = load_dataset(written(tmp_path, content))
     assert [str(role) for role in dataset.roles.values()] == ["numeric", "numeric", "categorical"]
@@ -40,8 +40,8 @@ def test_lines_that_are_no_data_are_left_out_and_named(tmp_path: Path, kind: str
     assert note in (dataset.note or "")
 
 
-def test_a_comment_sign_before_the_names_is_no_name(tmp_path: Path) -> None:
-    """As in files of numpy.savetxt."""
+def test_a_comment_sign_before_the_names_is_removed(tmp_path: Path) -> None:
+    """As in files of `numpy.savetxt`."""
     content = "# size visits class\n" + "".join(
         f"{40 + i % 17}.25 {i % 23} {'xy'[i % 2]}\n" for i in range(60)
     )
@@ -52,7 +52,7 @@ def test_a_comment_sign_before_the_names_is_no_name(tmp_path: Path) -> None:
     "content",
     [
         HEADER + ROWS,
-        HEADER.replace("visits", "red") + ROWS,  # a name that is a value as well
+        HEADER.replace("visits", "red") + ROWS,  # a name that is also a value
         "101,205,307,class\n" + ROWS.replace("red", "1").replace("blue", "2").replace("green", "3"),
         HEADER + ",,red,x\n" + ROWS,  # a first row without numbers
         HEADER + "unknown,,red,x\n" + ROWS,
@@ -79,13 +79,13 @@ def test_a_header_with_more_or_fewer_names_is_refused(tmp_path: Path, header: st
 
 
 @each("title", ["Report,,,", "Report, as of May,,,,"])
-def test_a_padded_title_is_no_header_where_names_are_numbers(tmp_path: Path, title: str) -> None:
+def test_a_padded_title_is_not_a_header_if_names_are_numbers(tmp_path: Path, title: str) -> None:
     rows = "".join(f"{i % 7}.5,{i % 5},{i % 3},{'xy'[i % 2]}\n" for i in range(40))
     dataset = load_dataset(written(tmp_path, f"{title}\n\n0,1,2,class\n{rows}"))
     assert [*dataset.roles] == ["0", "1", "2"]
 
 
-def test_an_empty_name_behind_the_last_column_goes(tmp_path: Path) -> None:
+def test_an_empty_name_after_the_last_column_is_removed(tmp_path: Path) -> None:
     dataset = load_dataset(written(tmp_path, HEADER.replace("\n", ",\n") + ROWS))
     assert [*dataset.roles] == ["size", "visits", "colour"]
 
@@ -97,16 +97,16 @@ def test_quotes_escaped_by_backslashes_are_read(tmp_path: Path) -> None:
     assert [*dataset.roles] == ["size", "note"]
 
 
-def test_names_of_rows_are_taken_where_each_is_there_once(tmp_path: Path) -> None:
+def test_a_column_of_row_names_is_recognized_if_all_are_distinct(tmp_path: Path) -> None:
     rows = "".join(f"row{i},{i}.5,{i % 7},{'xy'[i % 2]}\n" for i in range(40))
     dataset = load_dataset(written(tmp_path, "size,visits,class\n" + rows))
     assert [*dataset.roles] == ["Unnamed: 0", "size", "visits"]
 
 
-# ---- what the user says --------------------------------------------------------------------------
+# ---- options --------------------------------------------------------------------------
 
 
-def test_options_say_what_can_not_be_told(tmp_path: Path) -> None:
+def test_options_override_detection(tmp_path: Path) -> None:
     text = (
         "no data\nnor this\n"
         + "größe^wert^klasse\n"
@@ -117,7 +117,7 @@ def test_options_say_what_can_not_be_told(tmp_path: Path) -> None:
     )
     dataset = load_dataset(written(tmp_path, text.encode("cp850")), options=options)
     assert [*dataset.roles] == ["größe", "wert"]
-    assert dataset.features["größe"].iloc[3] == 1349  # a point between thousands
+    assert dataset.features["größe"].iloc[3] == 1349  # the point separates thousands
     assert dataset.features["wert"].isna().sum() == 12
 
 
@@ -145,6 +145,6 @@ def test_an_encoding_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     "options",
     [{"delimiter": "ab"}, {"delimiter": "x"}, {"decimal": ";"}, {"encoding": "rot13"}, {"skip_lines": -1}],
 )
-def test_an_option_that_can_not_be_is_refused(options: dict[str, object]) -> None:
+def test_an_invalid_option_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(BadOption):
         ReadingOptions(**options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Near copies of a dataset are recognized by sketches; datasets that are only alike are not."""
+"""Sketches recognize near copies of a dataset, but not datasets that are only similar."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ ROWS = 600
 
 
 def _measured(seed: int, rows: int = ROWS) -> pd.DataFrame:
-    """Few telling columns among those that every table has."""
+    """Few distinctive columns among some that every table has."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
         {
@@ -33,7 +33,7 @@ def _measured(seed: int, rows: int = ROWS) -> pd.DataFrame:
 
 
 def _answers(seed: int, rows: int = ROWS) -> pd.DataFrame:
-    """Answers to twelve questions, as a survey has them; hardly two people answer alike."""
+    """Answers to twelve questions, as in a survey; hardly any two people answer alike."""
     rng = np.random.default_rng(seed)
     answers = ["never", "rarely", "sometimes", "often", "always", "no answer"]
     weights = rng.dirichlet(np.full(6, 5.0), size=12)
@@ -46,7 +46,7 @@ def _dataset(frame: pd.DataFrame, target: str = "class") -> Dataset:
 
 
 def _rounded(frame: pd.DataFrame, digits: int) -> pd.DataFrame:
-    """Numbers at so many significant digits."""
+    """Numbers rounded to so many significant digits."""
 
     def rounded(value: float) -> float:
         return float(f"{value:.{digits - 1}e}")
@@ -101,19 +101,19 @@ def test_another_column_as_target_is_a_copy() -> None:
     assert near_copies(_dataset(_answers(0), "q3"), {"a": sketch(_dataset(_answers(0)))})
 
 
-def test_numbers_that_were_read_as_categories_are_the_same_numbers() -> None:
+def test_numbers_read_as_categories_are_the_same_numbers() -> None:
     frame = _measured(0).drop(columns="id")
     words = frame.assign(income=frame["income"].astype(str).astype("category")).iloc[1:]
     assert near_copies(_dataset(words), {"a": sketch(_dataset(frame))})
 
 
 def test_two_halves_of_a_dataset_are_no_copies() -> None:
-    """Nothing in them tells that they belong together."""
+    """Nothing in them shows that they belong together."""
     first, second = _measured(0).iloc[::2], _measured(0).iloc[1::2]
     assert not near_copies(_dataset(first), {"b": sketch(_dataset(second))})
 
 
-def test_a_dataset_without_evidence_is_a_copy_of_none() -> None:
+def test_a_dataset_without_evidence_is_not_a_copy() -> None:
     frame = pd.DataFrame({"a": [1, 2] * 10, "class": ["x", "y"] * 10})
     assert not near_copies(_dataset(frame), {"a": sketch(_dataset(frame))})
 
@@ -124,7 +124,7 @@ def _flags(seed: int) -> pd.DataFrame:
 
 
 def _designed(seed: int) -> pd.DataFrame:
-    """Numberings and balanced factors, which other tables have as well, and one list of codes."""
+    """Numberings and balanced factors, which other tables have as well, and a list of codes."""
     rng = np.random.default_rng(seed)
     codes = np.random.default_rng(0).choice(90_000, ROWS, replace=False) + 10_000
     columns = {f"rank{i}": rng.permutation(ROWS) + 1 for i in range(3)}
@@ -153,8 +153,8 @@ def test_independent_datasets_of_one_shape_are_no_copies(make: Callable[[int], p
 
 
 @each("change", ["less a row", "some rows twice", "a half of the rows"])
-def test_where_most_rows_repeat_the_same_names_and_values_make_a_copy(change: str) -> None:
-    """Nothing tells such a part from a table of its own, and a copy is never learned from."""
+def test_if_most_rows_repeat_the_same_names_and_values_make_a_copy(change: str) -> None:
+    """Nothing distinguishes such a part from a separate table, and a copy is never learned from."""
     known = {"a": sketch(_dataset(_few(0)))}
     part = COPIES[change](_few(0))
     assert near_copies(_dataset(part), known) == {"a": "shared rows"}
@@ -175,7 +175,7 @@ def test_a_sketch_can_be_read_from_its_texts() -> None:
     assert near_copies(_dataset(_measured(0).iloc[1:]), {"a": read}) == {"a": "shared rows"}
 
 
-def test_without_its_rows_a_sketch_tells_equal_columns() -> None:
+def test_a_sketch_without_rows_recognizes_equal_columns() -> None:
     made = sketch(_dataset(_answers(0)))
     read = Sketch.from_text(made.width, made.to_text()[0], None)
     assert near_copies(_dataset(_answers(0)), {"a": read}) == {"a": "equal columns"}

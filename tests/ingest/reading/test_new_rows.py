@@ -1,4 +1,4 @@
-"""Rows that come after a data frame was read: they are read as it was, whatever they look like themselves."""
+"""Later rows are read like the first ones, whatever they look like."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from tests.cases import each
 
 
 def read_alike(first: list[object], later: list[object]) -> list[object]:
-    """The later values of a column whose first values came, ten times each, before them."""
+    """The later values of a column after ten copies of its first values."""
     columns, _ = Columns.read_first(pd.DataFrame({"x": first * 10}))
     return columns.read(pd.DataFrame({"x": later}))["x"].tolist()
 
@@ -46,11 +46,11 @@ def test_later_values_are_read_as_the_first_ones_were(
     ("first", "later"),
     [([1.5, 2.5], "much"), ([1.5, 2.5], float("inf")), (["13/02/2024", "01/03/2024"], "02/13/2024")],
 )
-def test_what_does_not_fit_the_role_is_missing(first: list[object], later: object) -> None:
+def test_values_that_do_not_fit_the_role_are_missing(first: list[object], later: object) -> None:
     assert pd.isna(read_alike(first, [later])[0])
 
 
-def test_the_first_rows_are_read_alike_when_they_come_again() -> None:
+def test_the_first_rows_are_read_alike_when_repeated() -> None:
     frame = pd.DataFrame(
         {
             "when": ["13/02/2024", None, "01/03/2024"],
@@ -88,7 +88,7 @@ def test_the_first_rows_are_read_alike_when_they_come_again() -> None:
         ),
     ],
 )
-def test_a_column_of_which_nothing_fits_is_named(
+def test_a_warning_names_a_column_without_fitting_values(
     first: list[object], later: list[object], complaint: str
 ) -> None:
     with pytest.warns(UserWarning) as warned:
@@ -107,14 +107,14 @@ def test_a_column_of_which_nothing_fits_is_named(
         (["13/02/2024", "01/03/2024"], ["soon", "14/02/2024"]),
     ],
 )
-def test_a_column_of_which_something_fits_is_not(first: list[object], later: list[object]) -> None:
+def test_there_is_no_warning_if_some_values_fit(first: list[object], later: list[object]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_alike(first, later)
 
 
 def test_numbers_of_later_rows_have_the_decimal_sign_of_the_first_ones() -> None:
-    """1.149 alone is a fraction; beside 51,26 it is a thousand."""
+    """1.149 alone is a fraction; beside 51,26 it is above a thousand."""
     first = pd.DataFrame({"price": ["51,26", "1.149", "3 €", "4"] * 5})
     columns, features = Columns.read_first(first)
     assert features["price"].tolist()[:4] == [51.26, 1149.0, 3.0, 4.0]

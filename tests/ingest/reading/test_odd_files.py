@@ -1,4 +1,4 @@
-"""Files that are odd are loaded, and files that are no dataset are refused in one line."""
+"""Odd files are loaded, and files that are not datasets are refused in one line."""
 
 import gzip
 from pathlib import Path
@@ -55,7 +55,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "two class columns": ("class,a,class\n" + "x,1,x\ny,2,y\n" * 3, "several columns are named 'class'"),
 }
-"""What stands in the file, and a part of the message."""
+"""Content of the file, and a part of the message."""
 
 ACCEPTED: dict[str, bytes | str] = {
     # encoding
@@ -99,7 +99,7 @@ ACCEPTED: dict[str, bytes | str] = {
 
 
 @each("trouble", REFUSED)
-def test_a_file_that_is_no_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
+def test_a_file_that_is_not_a_dataset_is_refused_in_one_line(tmp_path: Path, trouble: str) -> None:
     content, part = REFUSED[trouble]
     assert part in refusal(written(tmp_path, content))
 

@@ -1,4 +1,4 @@
-"""Packed files are unpacked, and kinds that can't be read are named."""
+"""Compressed files are read, and unreadable formats are named."""
 
 import bz2
 import gzip
@@ -53,13 +53,13 @@ def test_a_packed_table_is_read_whatever_its_name(tmp_path: Path, kind: str) -> 
 
 
 @each("kind", ["gzip", "bz2", "xz", "zstd", "lz4", "zip"])
-def test_a_damaged_one_is_refused_with_its_kind(tmp_path: Path, kind: str) -> None:
+def test_a_damaged_packed_file_is_refused_with_its_kind(tmp_path: Path, kind: str) -> None:
     packed = PACKED[kind]
     assert f"damaged {kind}" in refusal(written(tmp_path, packed[: len(packed) // 2]))
 
 
 @each("kind", ["gzip", "bz2", "xz", "zstd", "zip"])
-def test_one_that_unpacks_to_more_than_the_limit_is_refused(tmp_path: Path, kind: str) -> None:
+def test_a_packed_file_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, kind: str) -> None:
     limits = ReadingLimits(packed_expansion=1, unpacked_bytes=10)
     message = refusal(written(tmp_path, PACKED[kind]), limits=limits)
     assert f"bytes of the {kind} file are" in message
@@ -77,7 +77,7 @@ def _tar() -> bytes:
     return packed.getvalue()
 
 
-def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
+def test_unreadable_formats_are_named(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [1, 2], "class": ["x", "y"]})
     sqlite3.connect(tmp_path / "t.sqlite").execute("CREATE TABLE t (a)").connection.close()
     frame = frame.rename(columns={"class": "kind"})
@@ -94,7 +94,7 @@ def test_kinds_that_are_not_read_are_named(tmp_path: Path) -> None:
     assert "an old Excel workbook" in refusal(written(tmp_path, b"\xd0\xcf\x11\xe0" + bytes(600)))
 
 
-def test_lines_of_libsvm_are_named_and_not_taken_for_columns_between_blanks(tmp_path: Path) -> None:
+def test_libsvm_is_named_and_not_read_as_blank_separated_columns(tmp_path: Path) -> None:
     rows = "".join(f"{1 if i % 2 else -1} 1:{i}.5 2:{i}\n" for i in range(20))
     assert "LIBSVM" in refusal(written(tmp_path, rows))
 

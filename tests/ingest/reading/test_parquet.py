@@ -1,4 +1,4 @@
-"""Parquet files: what pandas noted in them is not trusted, and damaged text is refused."""
+"""Parquet files: pandas' metadata is not trusted, and damaged text is refused."""
 
 import io
 import json
@@ -29,7 +29,7 @@ FRAME = pd.DataFrame({"key": [7, 9, 8], "a": [1.0, None, 3.0], "b": ["x", "y", N
 
 
 def written(folder: Path, notes: Any) -> Path:
-    """The frame with other notes of pandas, as text or as JSON."""
+    """The frame with other pandas metadata, as text or as JSON."""
     text = notes if isinstance(notes, bytes) else json.dumps(notes).encode()
     path = folder / "data.parquet"
     pq.write_table(pa.Table.from_pandas(FRAME).replace_schema_metadata({b"pandas": text}), path)
@@ -61,14 +61,14 @@ NOTES: dict[str, Any] = {
 
 
 @each("trouble", NOTES)
-def test_damaged_notes_change_nothing(tmp_path: Path, trouble: str) -> None:
+def test_damaged_pandas_metadata_changes_nothing(tmp_path: Path, trouble: str) -> None:
     frame = read_table(written(tmp_path, NOTES[trouble])).frame
     assert frame["a"].tolist()[::2] == [1.0, 3.0]
     assert frame["b"].tolist()[:2] == ["x", "y"]
     assert frame["key"].tolist() == [7, 9, 8]
 
 
-def test_text_that_is_no_utf_8_is_refused() -> None:
+def test_text_that_is_not_utf_8_is_refused() -> None:
     text = pa.Array.from_buffers(
         pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]
     )
@@ -98,7 +98,7 @@ def test_columns_have_the_values_and_types_that_the_file_declares(
 
 
 @each("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
-def test_texts_are_read_however_they_are_written(encoding: str) -> None:
+def test_texts_are_read_in_every_encoding(encoding: str) -> None:
     table = pa.table({"a": ["abc", "abd", None, "b"] * 100, "b": range(400)})
     assert read_parquet(file_of(table, use_dictionary=False, column_encoding={"a": encoding})).equals(table)
 
@@ -111,7 +111,7 @@ def of_long_texts(**options: Any) -> bytes:
 
 @each("version", ["1.0", "2.0"])
 @each("lie", [bytes, with_small_footer])
-def test_a_page_counts_by_what_it_takes_whatever_the_footer_says(lie: Any, version: str) -> None:
+def test_a_page_counts_with_its_true_size_whatever_the_footer_says(lie: Any, version: str) -> None:
     content = lie(of_long_texts(data_page_version=version))
     limits = ReadingLimits(unpacked_bytes=10_000, text_expansion=10**6)
     with pytest.raises(BadInput, match=r"take 2,00\d,\d+ or more in memory"):
@@ -126,8 +126,8 @@ def test_a_page_that_declares_more_than_it_has_is_refused() -> None:
         read_parquet(content, ReadingLimits(unpacked_bytes=10**8))
 
 
-def test_how_texts_are_written_is_what_the_pages_say() -> None:
-    """Texts that share their beginnings take few bytes in the file, and 5,000 each in memory."""
+def test_the_encoding_of_texts_is_that_of_the_pages() -> None:
+    """Texts with shared beginnings take few bytes in the file, and 5,000 each in memory."""
     columns = {"a": ["x" * 5_000] * 20_000}
     written_so = file_of(columns, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
     content = with_encoding(written_so, encoding=0)
@@ -136,7 +136,7 @@ def test_how_texts_are_written_is_what_the_pages_say() -> None:
         read_parquet(content, ReadingLimits(unpacked_bytes=2**20))
 
 
-def test_a_footer_of_columns_that_say_nothing_is_refused_before_arrow_reads_it() -> None:
+def test_a_footer_of_empty_columns_is_refused_before_arrow_reads_it() -> None:
     with pytest.raises(BadInput, match="lacks a field"):
         read_parquet(with_empty_columns(file_of({"a": [1.0]}), 1000))
 
@@ -144,7 +144,7 @@ def test_a_footer_of_columns_that_say_nothing_is_refused_before_arrow_reads_it()
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_a_flipped_bit_is_refused_or_harmless(data: st.DataObject) -> None:
-    """Of some footers of this file Arrow would end the process, if it was asked for the column's metadata."""
+    """Some footers of this file would make Arrow end the process, if asked for a column's metadata."""
     content = bytearray(SMALL)
     content[data.draw(st.integers(4, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     with suppress(BadInput):

@@ -1,4 +1,4 @@
-"""What a column is for is told from its values and its name; the column takes the form of its role."""
+"""The role of a column is detected from values and name, and determines its form."""
 
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
 
 @each("kind", COLUMNS)
 @each("through", ["frame", "csv"])
-def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through: str) -> None:
+def test_roles_are_detected_from_values_and_names(tmp_path: Path, kind: str, through: str) -> None:
     name, values, expected = COLUMNS[kind]
     frame = pd.DataFrame({name: values, "b": [0.5, 1.5] * 15, "class": LABELS})
     if through == "csv":
@@ -93,7 +93,7 @@ def test_roles_are_told_from_values_and_names(tmp_path: Path, kind: str, through
 
 
 @each(("through", "expected"), [("frame", Role.categorical), ("csv", Role.numeric)])
-def test_a_comma_that_may_be_either_is_between_thousands_in_a_file_of_commas(
+def test_an_ambiguous_comma_separates_thousands_in_a_comma_delimited_file(
     tmp_path: Path, through: str, expected: Role
 ) -> None:
     frame = pd.DataFrame({"a": ["1,000", "2,500"] * 15, "class": LABELS})
@@ -134,7 +134,7 @@ def test_text_has_30_characters_and_four_words_on_average(words: str, role: Role
     assert _role(rows) == role
 
 
-def test_words_of_which_fewer_than_half_differ_are_no_text() -> None:
+def test_words_are_not_text_if_fewer_than_half_differ() -> None:
     remarks = [f"a long remark about the number {number:02d}" for number in range(20)]
     assert _role(remarks * 2) == Role.text
     assert _role(remarks[:-1] * 2 + remarks[:2]) == Role.categorical
@@ -221,7 +221,7 @@ def test_the_detected_role_fits_and_loses_no_value(values: list[str | None], nam
     assert formed.dtype.kind in FORMS.get(role, "fiOM")
 
 
-def test_roles_are_counted_and_what_is_ignored_is_named() -> None:
+def test_roles_are_counted_and_ignored_columns_are_named() -> None:
     roles = {"a": Role.date, "b": Role.numeric, "c": Role.numeric, "id": Role.identifier, "k": Role.constant}
     assert roles_in_words(roles) == "2 numeric, 1 date; ignored: id (identifier), k (constant)"
     assert roles_in_words({"a": Role.text}) == "1 text"

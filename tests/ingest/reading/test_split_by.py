@@ -1,4 +1,4 @@
-"""Splits by a column: what is accepted, what is refused, and what a dataset becomes by it."""
+"""Splits by a column: accepted and refused columns, and the effect on the dataset."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from warehouse.support.errors import BadInput
 
 
 def visits(**columns: object) -> Dataset:
-    """Four visits each of ten patients, on forty days."""
+    """Four visits of each of ten patients, on forty days."""
     frame = pd.DataFrame(
         {
             "patient": np.repeat(np.arange(10) + 300, 4),
@@ -24,7 +24,7 @@ def visits(**columns: object) -> Dataset:
     return load_dataset(frame.assign(**columns), target="ill")  # type: ignore[arg-type]
 
 
-def test_a_group_is_not_learned_from_and_a_time_stays_a_feature() -> None:
+def test_a_group_is_not_a_feature_and_a_time_stays_one() -> None:
     by_group, by_time = visits().split_by("group=patient"), visits().split_by("time=day")
     assert by_group.split == SplitBy("group", "patient")
     assert by_group.roles["patient"] is Role.identifier
@@ -32,7 +32,7 @@ def test_a_group_is_not_learned_from_and_a_time_stays_a_feature() -> None:
     assert by_time.roles == visits().roles
 
 
-def test_a_split_dataset_is_another_one_to_the_warehouse_with_the_same_content() -> None:
+def test_a_split_dataset_has_another_key_and_the_same_content() -> None:
     whole = visits()
     split = whole.split_by("group=patient")
     assert split.key == f"{whole.key} by group=patient"
@@ -40,7 +40,7 @@ def test_a_split_dataset_is_another_one_to_the_warehouse_with_the_same_content()
     assert split.take(np.arange(20)).split == split.split
 
 
-def test_the_split_is_told_by_the_key() -> None:
+def test_the_key_contains_the_split() -> None:
     assert split_of_key(visits().key) is None
     assert split_of_key(visits().split_by("time=day").key) == "time=day"
     assert split_of_key("openml:31") is None
@@ -48,7 +48,7 @@ def test_the_split_is_told_by_the_key() -> None:
     assert split_of_key("local:sales by group=shop-0123456789abcdef") is None
 
 
-def test_moments_are_numbered_in_order_and_equal_ones_are_one() -> None:
+def test_moments_are_ranked_and_equal_ones_share_a_rank() -> None:
     days = pd.DataFrame({"day": pd.to_datetime(["2024-02-01", "2024-01-01", "2024-02-01", "2024-03-01"])})
     assert SplitBy("time", "day").blocks(days).tolist() == [1, 0, 1, 2]
 
@@ -71,7 +71,7 @@ def test_a_column_may_have_an_equals_sign_in_its_name() -> None:
         ("group=patient", {"patient": [None, *map(str, range(39))]}, "no value in 1 row, .* can't place it"),
     ],
 )
-def test_what_rows_cannot_be_split_by_is_refused(split: str, columns: dict[str, object], reason: str) -> None:
+def test_unsuitable_split_columns_are_refused(split: str, columns: dict[str, object], reason: str) -> None:
     with pytest.raises(BadInput, match=reason) as refusal:
         visits(**columns).split_by(split)
     assert "\n" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""Raw tables from files of any kind, OpenML, scikit-learn and data frames, with names that occur once."""
+"""Raw tables from files of any kind, OpenML, scikit-learn and data frames, with unique names."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -30,7 +30,7 @@ REFUSED_SOURCES: dict[str, tuple[Any, str]] = {
 
 
 @each("trouble", REFUSED_SOURCES)
-def test_a_source_that_is_no_file_is_refused_in_one_line(trouble: str) -> None:
+def test_a_source_that_is_not_a_file_is_refused_in_one_line(trouble: str) -> None:
     source, part = REFUSED_SOURCES[trouble]
     assert part in refusal(source)
 
@@ -47,7 +47,7 @@ def test_a_frame_with_odd_names_is_loaded() -> None:
     assert_sound(dataset)
 
 
-def test_repeated_names_are_told_apart() -> None:
+def test_repeated_names_are_made_unique() -> None:
     frame = pd.DataFrame([[1, 2, 3, 4, "x"], [5, 6, 7, 8, "y"]] * 3, columns=["a", "a", "a.1", "", "class"])
     assert list(load_dataset(frame).features) == ["a", "a.2", "a.1", "Unnamed: 3"]
 
@@ -68,7 +68,7 @@ def test_every_column_has_a_name_of_its_own_and_the_first_of_each_name_keeps_it(
 # ---- sources -------------------------------------------------------------------------------------
 
 
-def test_the_index_of_a_frame_is_no_column_and_the_frame_is_left_alone(tmp_path: Path) -> None:
+def test_the_index_of_a_frame_is_not_a_column_and_the_frame_is_not_changed(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]}, index=pd.Index(["p", "q"], name="key"))
     raw = read_table(frame)
     assert (raw.name, raw.source, raw.target) == ("frame", "data frame", None)
@@ -84,7 +84,7 @@ def test_a_built_in_dataset_comes_from_scikit_learn_with_its_target() -> None:
     assert raw.frame.shape == (150, 5)
 
 
-def test_an_unknown_built_in_dataset_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_built_in_dataset_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="no dataset 'boston'; it has breast_cancer, digits, iris, wine"):
         read_table("sklearn:boston")
 
@@ -130,7 +130,7 @@ def test_a_dataset_of_openml_without_one_target_is_refused_unless_one_is_given(
     assert ("targets as well: colour" in (chosen.note or "")) == is_one_of_several
 
 
-def test_columns_of_one_name_are_told_apart_in_parquet_as_in_other_files(tmp_path: Path) -> None:
+def test_repeated_names_are_made_unique_in_parquet_as_in_other_files(tmp_path: Path) -> None:
     pq.write_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), tmp_path / "t.parquet")
     table = read_table(tmp_path / "t.parquet")
     assert list(table.frame.columns) == ["a", "a.1"]
@@ -138,7 +138,7 @@ def test_columns_of_one_name_are_told_apart_in_parquet_as_in_other_files(tmp_pat
 
 
 class Streamed:
-    """A table of a library that offers Arrow's stream, as polars does."""
+    """A table of a library with Arrow's stream, such as polars."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
@@ -148,7 +148,7 @@ class Streamed:
 
 
 class Converted:
-    """A table of a library that converts to pandas, as Modin does."""
+    """A table of a library that converts to pandas, such as Modin."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
@@ -167,13 +167,13 @@ def test_tables_of_other_libraries_are_data_frames_with_their_names(
     assert (raw.name, raw.source) == ("frame", "data frame")
 
 
-def test_what_is_no_table_is_refused() -> None:
+def test_objects_that_are_not_tables_are_refused() -> None:
     with pytest.raises(BadInput, match=r"can't read a dataset from list; give a file's path"):
         read_table([[1, 2]])
 
 
-def test_names_are_known_by_what_is_seen_of_them(tmp_path: Path) -> None:
-    """A second byte order mark, zero-width blanks and blanks around a name are not seen."""
+def test_invisible_characters_are_removed_from_names(tmp_path: Path) -> None:
+    """These are a second byte order mark, zero-width blanks and surrounding blanks."""
     path = written(tmp_path, "\ufeff\ufeffkind,a\u200bge , size\n" + "x,1,2\ny,2,3\n" * 5)
     dataset = load_dataset(path, target="kind ", roles={" age": "categorical"})
     assert [*dataset.roles.items()] == [("age", "categorical"), ("size", "numeric")]

@@ -1,4 +1,4 @@
-"""Which column is taken for the target, what is said about it, and when the user is asked."""
+"""The choice of the target, its explanation, and questions to the user."""
 
 import pandas as pd
 import pytest
@@ -28,7 +28,7 @@ VALUES = {
 
 
 def table(*columns: str, name: str = "data", source: str = "data.csv", target: str | None = None) -> RawTable:
-    """Columns written as `name` or `name: kind of values`; without a kind they have three classes."""
+    """Columns given as `name` or `name: kind of values`; without a kind they have three classes."""
     values = {}
     for column in columns:
         label, _, kind = column.partition(": ")
@@ -36,7 +36,7 @@ def table(*columns: str, name: str = "data", source: str = "data.csv", target: s
     return RawTable(name, source, pd.DataFrame(values), target)
 
 
-# ---- taken without a question ----------------------------------------------------------------------
+# ---- chosen without a question ----------------------------------------------------------------------
 
 
 @each(
@@ -53,30 +53,30 @@ def table(*columns: str, name: str = "data", source: str = "data.csv", target: s
         (["x", "y"], "y"),
         (["x", "y: two", "a", "outcome"], "outcome"),  # y is a coordinate
         (["a", "b", "class"], "class"),
-        (["survived", "a", "class", "b"], "survived"),  # an outcome is meant before a class of something
+        (["survived", "a", "class", "b"], "survived"),  # an outcome precedes a class
         (["a", "b", "loan_status"], "loan_status"),
         (["a", "b", "price: number"], "price"),
         (["a", "income", "mpg: number"], "mpg"),
         (["a", "b", "revenue: two"], "revenue"),
-        (["row: id", "a", "default", "nothing: constant"], "default"),  # the last column that says something
+        (["row: id", "a", "default", "nothing: constant"], "default"),  # the last informative column
         (["a", "Gekündigt", "b"], "Gekündigt"),
         (["a", "b", "RESULTADO"], "RESULTADO"),
         (["survécu", "a", "b"], "survécu"),
     ],
 )
-def test_a_telling_name_is_taken_without_a_question(columns: list[str], expected: str) -> None:
+def test_a_suggestive_name_is_chosen_without_a_question(columns: list[str], expected: str) -> None:
     choice = choose_target(table(*columns), None)
     assert (choice.column, choice.doubts) == (expected, ())
     assert choice.reason == f"{expected!r} is the target because of its name"
 
 
 @each(("source", "who"), [("openml:61", "OpenML"), ("sklearn:iris", "scikit-learn")])
-def test_the_source_stands_before_names(source: str, who: str) -> None:
+def test_the_source_overrides_names(source: str, who: str) -> None:
     choice = choose_target(table("a", "class", source=source, target="a"), None)
     assert (choice.reason, choice.doubts) == (f"'a' is the target because {who} names it", ())
 
 
-def test_what_the_user_says_stands_before_all() -> None:
+def test_the_user_overrides_all() -> None:
     choice = choose_target(table("a: mostly empty", "class", "b", source="openml:61", target="b"), "a")
     assert (choice.reason, choice.doubts) == ("'a' is the target because it was given", ())
 
@@ -105,7 +105,7 @@ def test_a_dataset_may_be_named_after_its_target(columns: list[str], name: str, 
         (["a", "b: two", "c"], "c", "--target b or --target a"),  # the only one with two values
         (["a", "class", "b"], "class", "--target b or --target a"),
         (["class", "a", "b"], "class", "--target b"),
-        (["species", "a", "year: number"], "species", "--target a"),  # or a treatment
+        (["species", "a", "year: number"], "species", "--target a"),  # may be a treatment
         (["risk: two", "a", "b"], "risk", "--target b"),
         (["a", "choice", "b"], "choice", "--target b or --target a"),
         (["carat: number", "price: number", "z: number"], "price", "--target z or --target carat"),
@@ -114,7 +114,7 @@ def test_a_dataset_may_be_named_after_its_target(columns: list[str], name: str, 
         (["a", "survived", "class"], "survived", "--target class or --target a"),
         (["a", "status", "price: number"], "price", "--target status or --target a"),
         (["a", "b", "salary"], "salary", "--target a"),  # an amount cut into low, middle and high
-        (["a", "diagnosis", "b"], "diagnosis", "--target b or --target a"),  # of which disease, as a trait
+        (["a", "diagnosis", "b"], "diagnosis", "--target b or --target a"),  # the disease may be a feature
         (["a", "b", "income: number"], "income", "--target a"),
         (["a", "diagnosis: many", "b"], "diagnosis", "--target b or --target a"),
         (["a", "response: number", "b"], "response", "--target b or --target a"),
@@ -140,7 +140,7 @@ def test_a_guess_is_asked_about_with_the_two_best_alternatives(
         *("year", "birth_year", "district", "City", "Comments", "Datum", "año"),
     ],
 )
-def test_a_column_that_nobody_predicts_is_no_guess(last: str) -> None:
+def test_an_unlikely_column_is_not_guessed(last: str) -> None:
     choice = choose_target(table("a", "b", last), None)
     assert choice.column == "b"
     assert (
@@ -150,7 +150,7 @@ def test_a_column_that_nobody_predicts_is_no_guess(last: str) -> None:
     assert len(choice.doubts) == 1
 
 
-def test_where_no_column_is_likely_the_last_one_is_guessed() -> None:
+def test_if_no_column_is_likely_the_last_one_is_guessed() -> None:
     choice = choose_target(table("city", "year"), None)
     assert (
         choice.reason
@@ -167,12 +167,12 @@ def test_a_target_without_half_of_its_values_is_asked_about() -> None:
     )
 
 
-def test_a_target_with_a_telling_name_and_one_value_is_refused_rather_than_passed_over() -> None:
+def test_a_constant_target_with_a_suggestive_name_is_refused_rather_than_skipped() -> None:
     with pytest.raises(BadInput, match="the target 'class' has one value only"):
         load_dataset(table("a", "b", "class: constant").frame)
 
 
-def test_a_dataset_carries_the_doubts() -> None:
+def test_a_dataset_has_the_doubts_about_its_target() -> None:
     frame = table("a", "b", "c").frame
     assert load_dataset(frame).doubts == choose_target(RawTable("frame", "data frame", frame), None).doubts
     assert load_dataset(frame, target="c").doubts == ()
@@ -187,7 +187,7 @@ def test_an_outcome_is_the_target_wherever_it_stands(columns: list[str]) -> None
 # ---- names -----------------------------------------------------------------------------------------
 
 
-def test_a_further_word_makes_a_name_weaker() -> None:
+def test_an_additional_word_makes_a_name_weaker() -> None:
     assert [name_weakness(name) for name in ("churn", "Customer Churn", "monthly customer churn")] == [
         1,
         2,
@@ -197,7 +197,7 @@ def test_a_further_word_makes_a_name_weaker() -> None:
 
 
 @each("name", ["age", "smoking_status", "previousOutcome", "status_code", "is", ""])
-def test_names_of_traits_say_nothing(name: str) -> None:
+def test_names_of_features_do_not_suggest_a_target(name: str) -> None:
     assert name_weakness(name) is None
 
 
@@ -208,6 +208,6 @@ def test_names_of_traits_say_nothing(name: str) -> None:
     ("wanted", "hint"),
     [("Clas", "did you mean 'class'?"), ("nothing like it", "the columns are 'a', 'class'")],
 )
-def test_an_unknown_column_is_refused_with_what_may_have_been_meant(wanted: str, hint: str) -> None:
+def test_an_unknown_column_is_refused_with_similar_names(wanted: str, hint: str) -> None:
     with pytest.raises(BadInput, match=hint.replace("?", r"\?")):
         choose_target(table("a", "class"), wanted)

@@ -1,4 +1,4 @@
-"""Whether numbers are predicted as classes or as numbers, and what is said about it."""
+"""The choice between classification and regression for numbers, and its explanation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_few_whole_numbers_are_classes_and_all_other_numbers_are_predicted(
 
 
 @each(("rows", "task"), [(5, "regression"), (9, "regression"), (10, "classification"), (2, "classification")])
-def test_five_numbers_in_less_than_ten_rows_are_no_classes(rows: int, task: TaskName) -> None:
+def test_five_numbers_in_fewer_than_ten_rows_are_not_classes(rows: int, task: TaskName) -> None:
     assert load_dataset(_frame(_cycle(range(5), rows)), target="y").task_type is BY_TASK[task]
 
 
@@ -108,7 +108,7 @@ def test_rows_with_words_gaps_and_infinite_numbers_are_dropped_and_named(tmp_pat
         _cycle([0.25, 0.5, 4]),
     ],
 )
-def test_regression_makes_numbers_of_whatever_says_three_of_them(values: pd.Series) -> None:
+def test_regression_accepts_any_column_with_three_numbers(values: pd.Series) -> None:
     dataset = load_dataset(_frame(values), target="y", task="regression")
     assert dataset.task_type is REGRESSION
     assert dataset.target.nunique() == 3
@@ -145,7 +145,7 @@ def test_a_task_that_the_target_does_not_allow_is_refused(
     assert part in refusal(_frame(values), target="y", **options)
 
 
-# ---- said ----------------------------------------------------------------------------------------------
+# ---- explained -----------------------------------------------------------------------------------------
 
 
 @each(
@@ -164,7 +164,7 @@ def test_a_task_that_the_target_does_not_allow_is_refused(
         ([0, 1], ""),
     ],
 )
-def test_the_task_is_explained_where_there_is_a_choice_with_what_the_other_one_would_be(
+def test_the_task_is_explained_with_the_alternative_if_there_is_one(
     values: Sequence[Any], reason: str
 ) -> None:
     assert _reason(load_dataset(_frame(_cycle(values)), target="y")) == reason
@@ -186,7 +186,7 @@ def test_numbers_of_rows_and_nearly_constant_numbers_are_asked_about(values: np.
 # ---- real tables ---------------------------------------------------------------------------------------
 
 
-def test_the_task_of_real_targets_is_told_but_for_a_rating_a_score_and_a_count(shared_data: Path) -> None:
+def test_the_task_of_real_targets_is_right_except_for_a_rating_a_score_and_a_count(shared_data: Path) -> None:
     expected = {"regression-tables": (REGRESSION, 188), "tables": (CLASSIFICATION, 193)}
     for folder, (task_type, right) in expected.items():
         index = pd.read_csv(shared_data / folder / "index.csv")

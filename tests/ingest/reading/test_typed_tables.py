@@ -1,4 +1,4 @@
-"""Tables whose cells are taken by how they are written: 9 is an integer and 9.0 is not."""
+"""Cells of typed tables depend on their notation: 9 is an integer and 9.0 is not."""
 
 import io
 from typing import Any
@@ -32,7 +32,7 @@ TWICE = _with_names("a", "a")
 
 
 def _cells(column: TypedColumn) -> str:
-    """The cells as Python writes them, so that 9, 9.0 and True are told apart; `-` is an empty one."""
+    """The cells as Python prints them, to distinguish 9, 9.0 and True; `-` is an empty one."""
     return " ".join("-" if code < 0 else repr(column.values[code]) for code in column.codes)
 
 
@@ -62,13 +62,13 @@ WRITTEN: dict[str, tuple[bytes, dict[str, str]]] = {
 
 
 @each("kind", WRITTEN)
-def test_cells_of_every_kind_of_file_have_the_type_they_are_written_with(kind: str) -> None:
+def test_cells_of_every_kind_of_file_have_the_type_of_their_notation(kind: str) -> None:
     content, expected = WRITTEN[kind]
     table = read_typed_table(content)
     assert {name: _cells(column) for name, column in table.columns.items()} == expected
 
 
-def test_each_writing_is_typed_once_and_rows_are_taken_by_mask_or_position() -> None:
+def test_each_text_is_parsed_once_and_rows_are_selected_by_mask_or_position() -> None:
     column = read_typed_table(b"a,b\n1,\n1.0,\n1,\n,\n").columns["a"]
     assert (column.codes.tolist(), column.values) == ([0, 1, 0, -1], (1, 1.0))
     assert _cells(column.take(np.array([3, 1]))) == "- 1.0"
@@ -107,7 +107,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 
 
 @each("trouble", REFUSED)
-def test_a_file_that_is_no_table_with_rows_is_refused_in_one_line(trouble: str) -> None:
+def test_a_file_that_is_not_a_table_with_rows_is_refused_in_one_line(trouble: str) -> None:
     content, reason = REFUSED[trouble]
     with pytest.raises(BadInput, match=reason) as caught:
         read_typed_table(content)
@@ -115,7 +115,7 @@ def test_a_file_that_is_no_table_with_rows_is_refused_in_one_line(trouble: str) 
 
 
 @each("text", ["", "nine", "1_0", "1,5", "0x1", "-", "1e", "٣", "none", "1l", "'a'", '"'])
-def test_what_is_no_number_in_plain_digits_stays_text(text: str) -> None:
+def test_text_that_is_not_a_plain_number_stays_text(text: str) -> None:
     assert typed(text) == text
 
 

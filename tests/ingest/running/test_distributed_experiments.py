@@ -1,4 +1,4 @@
-"""Experiments on Dask workers: the same runs as here, though a worker dies."""
+"""Experiments on Dask workers give the same runs as local ones, even if a worker dies."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def plan(tmp_path: Path) -> Plan:
     return design_plan(find_datasets(tmp_path), ("decision_tree", "naive_bayes"), 1)
 
 
-def test_workers_make_the_runs_that_this_machine_makes_even_if_one_of_them_is_killed(
+def test_workers_make_the_same_runs_as_this_machine_even_if_one_is_killed(
     dask_client: Client, plan: Plan, tmp_path: Path
 ) -> None:
     kill_a_worker = KillABusyWorker(dask_client, after=3)

@@ -26,7 +26,7 @@ def class_codes(dataset: Dataset) -> np.ndarray:
 def measures_of(
     flow: str, values: dict[str, Value], dataset: Dataset, splits: list[Split], *, seed: int = 0
 ) -> dict[str, float]:
-    """Measures of a configuration that is fitted and tested on each split, in this process."""
+    """Measures of a configuration fitted and tested on each split, in this process."""
     return cross_validate(lambda: get_flow(flow).pipeline(values, dataset.roles, seed=seed), dataset, splits)[
         0
     ]
@@ -35,7 +35,7 @@ def measures_of(
 def cross_validated(
     flow: str, values: dict[str, Value], dataset: Dataset, *, folds: int, seed: int = 0
 ) -> dict[str, float]:
-    """Measures of one cross-validation on all rows; 1 fold = a split with a third to test on."""
+    """Measures of one cross-validation on all rows; 1 fold = a split with a third held out."""
     (splits,) = Resampling(folds).splits(class_codes(dataset), seed)
     return measures_of(flow, values, dataset, splits, seed=seed)
 
@@ -64,7 +64,7 @@ def test_area_under_the_curve_of_two_classes_counts_ordered_pairs(scores: list[f
     ) == pytest.approx(area)
 
 
-def test_area_under_the_curve_is_the_one_of_scikit_learn_for_many_classes() -> None:
+def test_area_under_the_curve_of_many_classes_equals_scikit_learns() -> None:
     from sklearn.metrics import roc_auc_score
 
     rng = np.random.default_rng(2)
@@ -98,7 +98,7 @@ def test_same_seed_gives_the_same_scores() -> None:
     assert scores[0] == scores[1] != scores[2]
 
 
-def test_class_that_a_training_fold_lacks_is_no_crash() -> None:
+def test_a_class_missing_from_a_training_fold_does_not_crash() -> None:
     rare = frame().replace({"class": {"c": "b"}})
     rare.loc[[0, 1], "class"] = "rare"
     measured = cross_validated("svm", {}, load_dataset(rare), folds=3)
@@ -120,7 +120,7 @@ def test_one_split_scores_the_rows_that_it_holds_out() -> None:
     assert measured["predictive_accuracy"] * 30 == pytest.approx(round(measured["predictive_accuracy"] * 30))
 
 
-def test_some_rows_of_a_dataset_keep_its_classes_and_columns() -> None:
+def test_a_subset_of_rows_keeps_classes_and_columns() -> None:
     dataset = load_dataset(frame())
     some = dataset.take(np.arange(0, 90, 3))  # one class only
     assert len(some.features) == len(some.target) == 30
@@ -133,7 +133,7 @@ def test_some_rows_of_a_dataset_keep_its_classes_and_columns() -> None:
 
 
 def hard(classes: int, rows: int = 150) -> Dataset:
-    """Classes of different sizes that two numbers tell apart most of the time."""
+    """Classes of different sizes, mostly separable by two numbers."""
     rng = np.random.default_rng(classes)
     code = np.minimum(rng.geometric(0.45, rows) - 1, classes - 1)
     table = pd.DataFrame({"x": code + rng.normal(0, 0.8, rows), "z": rng.normal(size=rows)})
@@ -169,7 +169,7 @@ def by_scikit_learn(codes: np.ndarray, predicted: np.ndarray, probabilities: np.
 
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("flow", ["naive_bayes", "logistic_regression"])
-def test_measures_of_one_split_are_scikit_learns(flow: str, classes: int) -> None:
+def test_measures_of_one_split_equal_scikit_learns(flow: str, classes: int) -> None:
     dataset = hard(classes)
     codes = class_codes(dataset)
     split = train, test = hold_out(codes, 3, 0)
@@ -182,7 +182,7 @@ def test_measures_of_one_split_are_scikit_learns(flow: str, classes: int) -> Non
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_measures_of_folds_are_of_all_predictions_together_and_the_area_their_mean(classes: int) -> None:
+def test_measures_pool_the_predictions_of_folds_and_the_area_is_a_mean(classes: int) -> None:
     dataset = hard(classes)
     codes = class_codes(dataset)
     (splits,) = Resampling(3).splits(codes, 0)
@@ -207,25 +207,25 @@ def test_measures_of_folds_are_of_all_predictions_together_and_the_area_their_me
         [[8, 2], [3, 7]],
         [[5, 1, 0], [2, 4, 1], [0, 0, 9]],
         [[5, 1, 0], [2, 4, 0], [0, 3, 0]],  # never predicted
-        [[5, 1, 2], [2, 4, 0], [0, 0, 0]],  # never there
+        [[5, 1, 2], [2, 4, 0], [0, 0, 0]],  # does not occur
         [[5, 1, 0], [2, 4, 0], [0, 0, 0]],  # neither
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_measures_of_a_confusion_matrix_are_scikit_learns(confusion: list[list[int]]) -> None:
+def test_measures_of_a_confusion_matrix_equal_scikit_learns(confusion: list[list[int]]) -> None:
     counts = np.array(confusion)
     pairs = [pair for pair, count in np.ndenumerate(counts) for _ in range(count)]
     actual, predicted = np.array(pairs).T
     assert class_measures(counts.astype(float)) == pytest.approx(of_predictions(actual, predicted))
 
 
-def test_one_class_alone_is_predicted_without_any_agreement_beyond_chance() -> None:
+def test_kappa_of_a_single_class_is_zero() -> None:
     measured = class_measures(np.array([[7.0, 0.0], [0.0, 0.0]]))
     assert (measured["predictive_accuracy"], measured["f1_macro"], measured["kappa"]) == (1.0, 1.0, 0.0)
 
 
-def test_class_that_training_lacks_counts_as_held_to_be_impossible() -> None:
-    """Its rows cost what the least probability does, not infinitely much; their Brier score is above 1."""
+def test_a_class_missing_from_training_counts_as_predicted_impossible() -> None:
+    """Its rows cost as much as the least probability, not infinitely much; their Brier score is above 1."""
     dataset = hard(3)
     codes = class_codes(dataset)
     train, test = np.flatnonzero(codes < 2), np.flatnonzero(codes == 2)
@@ -236,7 +236,7 @@ def test_class_that_training_lacks_counts_as_held_to_be_impossible() -> None:
     assert np.isnan(measured["area_under_roc_curve"])
 
 
-def test_support_vector_machine_has_no_measure_of_probabilities() -> None:
+def test_a_support_vector_machine_has_no_probability_measures() -> None:
     measured = cross_validated("svm", {}, hard(3), folds=2)
     assert {name for name, value in measured.items() if np.isnan(value)} == {"log_loss", "brier_score"}
 
@@ -273,7 +273,7 @@ def test_evaluation_has_the_predictions_of_all_tested_rows_split_after_split() -
     assert evaluation.value("predictive_accuracy") == pytest.approx(right)
 
 
-def test_configuration_that_fails_says_why_and_has_no_values() -> None:
+def test_a_failed_configuration_has_a_reason_and_no_values() -> None:
     dataset = hard(2)
     (splits,) = Resampling(2).splits(class_codes(dataset), 0)
     evaluation = evaluate(

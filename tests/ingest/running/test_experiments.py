@@ -1,4 +1,4 @@
-"""Own experiments: what is run, what is stored, and going on after a stop."""
+"""Own experiments: runs, storage, and resuming after a stop."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def write_dataset(path: Path, rows: int, target: str = "kind") -> None:
 
 
 def plan(source: Path, configurations: int = 2) -> Plan:
-    """Every dataset of a directory, with so many configurations of each flow beside its default."""
+    """Every dataset of a directory, with this many configurations of each flow besides its default."""
     return design_plan(find_datasets(source), FLOWS, configurations)
 
 
@@ -65,7 +65,7 @@ def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: W
 
 
 @pytest.mark.usefixtures("trials")
-def test_a_second_run_of_the_plan_runs_nothing_and_a_longer_plan_what_is_new(
+def test_running_a_plan_again_runs_nothing_and_a_longer_plan_only_the_rest(
     datasets: Path, warehouse: Warehouse
 ) -> None:
     run_experiments(warehouse, plan(datasets))
@@ -77,7 +77,7 @@ def test_a_second_run_of_the_plan_runs_nothing_and_a_longer_plan_what_is_new(
     assert (counts["success"], counts["skipped"]) == (4, 2 * RUNS_PER_DATASET)
 
 
-def test_descriptions_of_datasets_are_brought_up_to_date_when_nothing_is_left_to_run(
+def test_descriptions_of_datasets_are_updated_even_if_nothing_is_left_to_run(
     datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation, "evaluate", Trials().run)
@@ -89,10 +89,10 @@ def test_descriptions_of_datasets_are_brought_up_to_date_when_nothing_is_left_to
 
 
 @pytest.mark.usefixtures("trials")
-def test_killed_job_repeats_no_run_that_it_finished_but_one_whose_record_is_damaged(
+def test_killed_job_repeats_no_finished_run_except_one_with_a_damaged_record(
     datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Stands in for `kill -9`: nothing is committed on the way out, and the last line is cut off."""
+    """Simulates `kill -9`: nothing is committed at the end, and the last line is cut off."""
 
     def die_after_four(progress: ExperimentProgress) -> None:
         if progress.done == 4:
@@ -137,7 +137,7 @@ def test_configurations_whose_package_is_missing_are_left_out_and_named(
     assert warehouse.sql("SELECT count(*) AS n FROM runs")["n"].item() == 4
 
 
-def test_plan_none_of_whose_packages_is_there_is_refused(
+def test_plan_without_any_installed_package_is_refused(
     datasets: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.flows.base.find_spec", lambda _: None)
@@ -146,10 +146,10 @@ def test_plan_none_of_whose_packages_is_there_is_refused(
 
 
 @pytest.mark.usefixtures("trials")
-def test_what_is_no_new_dataset_is_passed_over(
+def test_unreadable_and_repeated_datasets_are_skipped(
     datasets: Path, warehouse: Warehouse, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An empty file, one without the target of the index, and a copy of another."""
+    """An empty file, one without the target of the index, and a copy of another file."""
     (datasets / "broken.csv").write_bytes(b"")
     write_dataset(datasets / "other.csv", 70)
     write_dataset(datasets / "twin.csv", 60)
@@ -170,7 +170,7 @@ def write_prices(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("trials")
-def test_a_numeric_target_is_binarized_where_the_plan_says_so_and_marked(
+def test_a_numeric_target_is_binarized_and_marked_if_the_plan_says_so(
     tmp_path: Path, warehouse: Warehouse
 ) -> None:
     write_prices(tmp_path)
@@ -206,17 +206,17 @@ def test_the_task_may_be_given(tmp_path: Path, warehouse: Warehouse) -> None:
     assert warehouse.sql("SELECT task_type FROM tasks")["task_type"].tolist() == [REGRESSION.name]
 
 
-# Tiers, blocks and giving up: the runs are made up, so that what comes of them is known
+# Tiers, blocks and giving up: with simulated runs, so that their results are known
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a trial was asked for."""
+    """The request of a trial."""
 
     dataset: str
     flow: str
     n: int
-    """The one hyperparameter that tells the pool's configurations apart."""
+    """The only hyperparameter by which the pool's configurations differ."""
     train_rows: int
     test_rows: int
     seconds: float
@@ -225,7 +225,7 @@ class Asked:
 
 @dataclass
 class Trials:
-    """Stands in for `evaluate`: the more, the better, and some run out of time."""
+    """Replaces `evaluate`: larger values are better, and some runs time out."""
 
     asked: list[Asked] = field(default_factory=list)
     accuracy: Callable[[Asked], float] = lambda asked: asked.n / 100
@@ -244,7 +244,7 @@ class Trials:
         assert seed == 0
         assert not processes.ended
         assert limits.cpu_seconds is not None
-        assert limits.seconds > limits.cpu_seconds  # a busy machine is no reason to stop
+        assert limits.seconds > limits.cpu_seconds  # a busy machine must not stop runs
         asked = Asked(
             dataset=dataset.name,
             flow=configuration.algorithm,
@@ -260,7 +260,7 @@ class Trials:
         return Evaluation(Outcome.success, 0.01, {"predictive_accuracy": self.accuracy(asked)})
 
     def of(self, dataset: str, *, train_rows: int | None = None) -> list[int]:
-        """What was asked for on a dataset, in order."""
+        """The requests on a dataset, in order."""
         return [
             asked.n
             for asked in self.asked
@@ -281,7 +281,7 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> Trials:
 
 
 def members(flow: str, *numbers: int) -> dict[Configuration, str]:
-    """Configurations of a flow, the flow's own default marked so."""
+    """Configurations of a flow, with its default marked."""
     default = get_flow(flow).default()
     name = TOLD_APART_BY[flow]
     return {
@@ -294,7 +294,7 @@ def sources(folder: Path, **options: Any) -> list[Source]:
 
 
 def stated_rows(warehouse: Warehouse) -> dict[str, tuple[int, int]]:
-    """Procedure -> rows to fit on and rows to test on, as its runs have them."""
+    """Procedure -> training and test rows of its runs."""
     rows = warehouse.sql(
         "SELECT DISTINCT estimation_procedure, train_rows, test_rows FROM runs JOIN tasks USING (task)"
     )
@@ -304,7 +304,7 @@ def stated_rows(warehouse: Warehouse) -> dict[str, tuple[int, int]]:
 def test_second_tier_runs_the_best_share_and_the_defaults(
     tmp_path: Path, warehouse: Warehouse, trials: Trials
 ) -> None:
-    """Of ten, the best three and the default of each flow, in the order of the pool."""
+    """Of ten, the best three and each flow's default, in the order of the pool."""
     write_dataset(tmp_path / "large.csv", 300)
     pool = members("k_nearest_neighbors", 5, 9, 8, 7, 1, 2, 3, 4) | members("decision_tree", 30, 6)
     tiers = [Tier(50), Tier(100, share=0.3)]
@@ -316,7 +316,7 @@ def test_second_tier_runs_the_best_share_and_the_defaults(
 
 
 def test_third_tier_runs_the_best_of_the_second(tmp_path: Path, warehouse: Warehouse, trials: Trials) -> None:
-    """What is best on 30 rows, 6, is the worst of the four that go to 60."""
+    """The best on 30 rows, 6, is the worst of the four that go to 60."""
     write_dataset(tmp_path / "large.csv", 300)
     pool = members("k_nearest_neighbors", 1, 2, 3, 4, 6)
     on_more = {2: 0.7, 3: 0.8, 4: 0.9, 6: 0.6}
@@ -328,13 +328,13 @@ def test_third_tier_runs_the_best_of_the_second(tmp_path: Path, warehouse: Wareh
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_second_tier_of_a_single_dataset_knows_all_of_the_first(
+def test_second_tier_of_a_single_dataset_waits_for_all_of_the_first(
     tmp_path: Path, warehouse: Warehouse, trials: Trials, jobs: int
 ) -> None:
     write_dataset(tmp_path / "large.csv", 300)
 
     def slow(asked: Asked) -> float:
-        time.sleep(0.05 * (asked.n % 3))  # runs do not end together
+        time.sleep(0.05 * (asked.n % 3))  # runs end at different times
         return asked.n / 100
 
     trials.accuracy = slow
@@ -344,10 +344,8 @@ def test_second_tier_of_a_single_dataset_knows_all_of_the_first(
     assert sorted(trials.of("large", train_rows=100)) == [5, 7, 8, 9]
 
 
-def test_tiers_pass_over_datasets_without_more_rows(
-    datasets: Path, warehouse: Warehouse, trials: Trials
-) -> None:
-    """60 rows in three folds train on 40; 120 rows in one split on 60."""
+def test_tiers_skip_datasets_without_more_rows(datasets: Path, warehouse: Warehouse, trials: Trials) -> None:
+    """60 rows in three folds train on 40, 120 rows in one split on 60."""
     pool, tiers = members("k_nearest_neighbors", 5, 6), [Tier(40), Tier(1000)]
     run_experiments(warehouse, Plan(sources(datasets), pool, tiers, SPLITS))
     assert [(asked.dataset, asked.train_rows) for asked in trials.asked] == [
@@ -387,20 +385,18 @@ def test_domain_and_family_reach_the_warehouse(datasets: Path, warehouse: Wareho
         ["large", None, None],
     ]
     assert len(trials.asked) == 2
-    # No tier limits the rows, so the runs state none.
+    # No tier limits the rows, so the runs have none.
     assert warehouse.sql("SELECT train_rows, test_rows FROM runs").isna().all(axis=None)
 
 
-def test_dataset_with_too_few_rows_is_passed_over(
-    datasets: Path, warehouse: Warehouse, trials: Trials
-) -> None:
+def test_dataset_with_too_few_rows_is_skipped(datasets: Path, warehouse: Warehouse, trials: Trials) -> None:
     plan = Plan(sources(datasets, least_rows=100), members("k_nearest_neighbors", 5))
     run_experiments(warehouse, plan)
     assert [asked.dataset for asked in trials.asked] == ["large"]
     assert warehouse.sql("SELECT name FROM datasets")["name"].tolist() == ["large"]
 
 
-def test_flow_is_not_promoted_to_more_rows_than_anybody_would_fit_it_on(
+def test_flow_is_not_promoted_to_too_many_rows_for_it(
     datasets: Path, warehouse: Warehouse, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(flows.FLOWS, "decision_tree", replace(get_flow("decision_tree"), most_rows=50))
@@ -422,7 +418,7 @@ def test_all_datasets_are_tried_with_a_block_before_the_next(
     ]
 
 
-def test_stopped_job_goes_on_in_its_block(datasets: Path, warehouse: Warehouse, trials: Trials) -> None:
+def test_stopped_job_continues_in_its_block(datasets: Path, warehouse: Warehouse, trials: Trials) -> None:
     plan = Plan(sources(datasets)[:1], members("k_nearest_neighbors", 1, 2, 3, 4), block=2)
 
     def interrupt(progress: ExperimentProgress) -> None:
@@ -439,7 +435,7 @@ def test_stopped_job_goes_on_in_its_block(datasets: Path, warehouse: Warehouse, 
 def test_killed_job_repeats_no_run_of_a_later_block(
     datasets: Path, warehouse: Warehouse, trials: Trials
 ) -> None:
-    """Stands in for `kill -9` in the second block, as above for the first."""
+    """Simulates `kill -9` in the second block, as above in the first."""
     plan = Plan(sources(datasets)[:1], members("k_nearest_neighbors", 1, 2, 3, 4), block=2)
     commit = experiments._Batch.commit
 
@@ -463,7 +459,7 @@ def test_killed_job_repeats_no_run_of_a_later_block(
 def test_flow_is_given_up_on_a_dataset_after_some_timeouts(
     datasets: Path, warehouse: Warehouse, trials: Trials
 ) -> None:
-    """Timeouts need not follow one another; other flows and other datasets go on."""
+    """Timeouts need not be consecutive; other flows and other datasets continue."""
     pool = members("k_nearest_neighbors", 1, 2, 3, 4, 6) | members("decision_tree", 8, 9)
     trials.too_slow = lambda asked: asked.dataset == "small" and asked.n in (1, 3, 8)
     counts = run_experiments(warehouse, Plan(sources(datasets), pool, give_up_after=2))
@@ -472,7 +468,7 @@ def test_flow_is_given_up_on_a_dataset_after_some_timeouts(
     assert (counts["timeout"], counts["success"]) == (3, 9)
 
 
-def test_flow_that_was_given_up_is_not_taken_up_again(
+def test_flow_that_was_given_up_is_not_tried_again(
     datasets: Path, warehouse: Warehouse, trials: Trials
 ) -> None:
     trials.too_slow = lambda _: True
@@ -493,10 +489,10 @@ def test_tier_on_more_rows_counts_its_own_timeouts(
     assert trials.of("large", train_rows=100) == [2, 3]
 
 
-def test_configuration_that_needs_more_rows_than_are_fitted_on_is_not_run(
+def test_configuration_that_needs_more_training_rows_is_not_run(
     datasets: Path, warehouse: Warehouse, trials: Trials
 ) -> None:
-    """Three folds of 60 rows train on 40, half of 120 rows on 60, but the tier on no more than 50."""
+    """Three folds of 60 rows train on 40, half of 120 rows are 60, but the tier limits them to 50."""
     pool = members("k_nearest_neighbors", 39, 40, 41, 50, 51, 61)
     run_experiments(warehouse, Plan(sources(datasets), pool, [Tier(50)], SPLITS))
     assert trials.of("small") == [39, 40]
@@ -504,7 +500,7 @@ def test_configuration_that_needs_more_rows_than_are_fitted_on_is_not_run(
     assert (warehouse.sql("SELECT outcome FROM runs")["outcome"] == "success").all()
 
 
-def test_runs_of_a_plan_with_tiers_are_real(datasets: Path, warehouse: Warehouse) -> None:
+def test_a_plan_with_tiers_runs_without_simulation(datasets: Path, warehouse: Warehouse) -> None:
     pool = members("k_nearest_neighbors", 5) | members("decision_tree", 1)
     plan = Plan(sources(datasets, least_rows=100), pool, [Tier(20), Tier(50)], SPLITS)
     assert run_experiments(warehouse, plan)["success"] == 4

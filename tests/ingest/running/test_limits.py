@@ -1,4 +1,4 @@
-"""Trials: limits that hold, outcomes that say what happened."""
+"""Trials: limits are enforced, and outcomes say what happened."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ ROOM = 1000 * MEBIBYTE
 
 @pytest.fixture(scope="module", autouse=True)
 def _server_is_up() -> None:
-    """The first trial waits for the fork server's imports."""
+    """Wait for the imports of the fork server."""
     run_limited(os.getpid, seconds=60, memory=ROOM)
 
 
@@ -49,7 +49,7 @@ def test_result_comes_back_from_another_process() -> None:
     assert trial.result != os.getpid()
 
 
-def test_arrays_travel_there_and_back() -> None:
+def test_arrays_are_sent_there_and_back() -> None:
     trial = run_limited(np.cumsum, np.arange(100_000), seconds=10, memory=ROOM)
     assert trial.result[-1] == 99_999 * 100_000 / 2
 
@@ -74,11 +74,11 @@ def test_a_trial_ends_with_the_process_that_waits_for_it() -> None:
     with subprocess.Popen([sys.executable, "-c", WAITING]) as waiting:
         trial = first_leader_below(waiting.pid)
         waiting.kill()
-        trial.wait(300)  # raises where it does not end
+        trial.wait(300)  # raises if it does not end
 
 
 def first_leader_below(pid: int) -> psutil.Process:
-    """The first process below `pid` that leads a session of its own, as trials do; waits for it."""
+    """Wait for the first process below `pid` that leads its own session, as trials do."""
     parent = psutil.Process(pid)
     while True:
         for child in parent.children(recursive=True):
@@ -93,14 +93,14 @@ def test_call_that_uses_up_its_processor_time_is_a_timeout() -> None:
     assert (trial.outcome, trial.message) == (Outcome.timeout, "stopped after 1 s of processor time")
 
 
-def test_whatever_a_call_started_ends_with_it() -> None:
+def test_processes_started_by_a_call_end_with_it() -> None:
     run_limited(start_a_process_and_wait, seconds=0.5, memory=ROOM)
     listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert "sleep 987654" not in listing
 
 
 def start_a_daemon(path: str) -> None:
-    """A process of a session of its own, whose parent ends at once: nobody's child, in nobody's group."""
+    """Start a process in its own session whose parent ends at once, so that it is in no one's group."""
     script = f"setsid sleep 987654 & echo $! > {path}"
     subprocess.run(["sh", "-c", script], check=True)
 
@@ -142,7 +142,7 @@ def refuse_as_libraries_in_cpp_do() -> None:
     raise RuntimeError("std::bad_alloc")
 
 
-def test_memory_that_a_library_in_cpp_did_not_get_is_a_memout() -> None:
+def test_bad_alloc_of_a_cpp_library_is_a_memout() -> None:
     trial = run_limited(refuse_as_libraries_in_cpp_do, seconds=30, memory=300 * MEBIBYTE)
     assert (trial.outcome, trial.message) == (Outcome.memout, "needed more than 300 MiB")
 
@@ -170,7 +170,7 @@ def kill_itself(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-def test_an_owner_ends_the_trials_of_its_own_and_no_others() -> None:
+def test_an_owner_ends_only_its_own_trials() -> None:
     mine, yours = Processes(), Processes()
     with ThreadPoolExecutor(2) as threads:
         ended = threads.submit(run_limited, spin, seconds=60, memory=ROOM, processes=mine)
@@ -181,14 +181,14 @@ def test_an_owner_ends_the_trials_of_its_own_and_no_others() -> None:
         assert other.result(300).outcome is Outcome.success
 
 
-def test_an_owner_that_has_ended_begins_no_trial() -> None:
+def test_an_ended_owner_starts_no_trial() -> None:
     with Processes() as processes:
         assert run_limited(os.getpid, seconds=60, memory=ROOM, processes=processes).outcome is Outcome.success
     with pytest.raises(CancelledError):
         run_limited(spin, seconds=60, memory=ROOM, processes=processes)
 
 
-def test_a_trial_that_is_killed_together_with_its_owner_is_no_failure() -> None:
+def test_a_trial_killed_together_with_its_owner_is_not_a_failure() -> None:
     class EndsToo(Processes):
         def end_within(self, seconds: float) -> bool:
             assert seconds < 1
@@ -225,7 +225,7 @@ finally:
 """
 
 
-def test_trials_start_and_go_on_while_their_group_is_told_to_end() -> None:
+def test_trials_start_and_continue_while_their_group_gets_requests_to_end() -> None:
     with handled():
         done = subprocess.run(
             [sys.executable, "-c", BOMBARDED], stderr=subprocess.PIPE, start_new_session=True, check=False
@@ -243,7 +243,7 @@ def end_the_server() -> None:
     os.kill(os.getppid(), signal.SIGKILL)
 
 
-def test_a_fork_server_that_somebody_has_killed_is_replaced() -> None:
+def test_a_killed_fork_server_is_replaced() -> None:
     assert run_limited(end_the_server, seconds=60, memory=ROOM).outcome is Outcome.success
     assert run_limited(os.getpid, seconds=60, memory=ROOM).outcome is Outcome.success
 

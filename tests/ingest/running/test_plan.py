@@ -1,4 +1,4 @@
-"""Plans: how their files are read, what they refuse, and in which order they have things run."""
+"""Plans: reading and refusing their files, and the order of runs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -57,7 +57,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write a plan's file with everything that it names beside it."""
+    """Write a plan's file and all files that it names."""
     for name in ("plain/one", "plain/three", "plain/two", "priced/four"):
         path = tmp_path / "data" / f"{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def tiered(*rows: int | None, rules: tuple[SplitRule, ...] = (SplitRule(),)) -> 
 # Files
 
 
-def test_plan_is_read_with_what_it_names_relative_to_it(
+def test_paths_in_a_plan_are_relative_to_it(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write()
@@ -110,7 +110,7 @@ def test_datasets_have_the_options_of_their_entry_and_the_facts_of_their_family(
     }
 
 
-def test_what_a_plan_leaves_out_has_its_default(write: Write) -> None:
+def test_omitted_keys_of_a_plan_have_defaults(write: Write) -> None:
     plan = read_plan(
         write('pool = "pools/mine.json"\n[[datasets]]\npath = "../data/plain"\n[[splits]]\n[[tiers]]\n')
     )
@@ -119,7 +119,7 @@ def test_what_a_plan_leaves_out_has_its_default(write: Write) -> None:
 
 
 def test_domains_take_turns(write: Write, tmp_path: Path) -> None:
-    """Within an entry, the domains have about the same share of any prefix, in the order of their first."""
+    """Within an entry, all domains have about the same share in any prefix, in order of first appearance."""
     for number in range(4):
         (tmp_path / "data" / "plain" / f"more{number}.csv").write_text("x,class\n1,a\n2,b\n" * (9 + number))
     rows = [f"more{number},more{number},trade,\n" for number in range(4)]
@@ -153,14 +153,14 @@ def test_unusable_plan_is_refused_in_one_line(write: Write, old: str, new: str, 
     assert "\n" not in str(caught.value)
 
 
-def test_missing_plan_and_one_that_is_no_text_are_refused(tmp_path: Path) -> None:
+def test_missing_plan_and_one_that_is_not_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     for name in ("nowhere.toml", "binary.toml", "."):
         with pytest.raises(BadInput, match="not readable as a plan"):
             read_plan(tmp_path / name)
 
 
-def test_pool_that_no_flow_builds_is_refused_with_the_plan(write: Write, tmp_path: Path) -> None:
+def test_plan_whose_pool_cannot_be_built_is_refused(write: Write, tmp_path: Path) -> None:
     path = write()
     write_pool({Configuration("svm", {"depth": 3}): "me"}, tmp_path / "plans" / "pools" / "mine.json")
     with pytest.raises(BadInput, match="svm has no hyperparameter depth"):
@@ -197,7 +197,7 @@ def test_plan_of_the_starter_names_every_dataset_once_with_its_domain(shared_dat
         (4001, "holdout-2000-9"),
     ],
 )
-def test_first_rule_that_reaches_as_far_as_the_rows_splits_them(rows: int, name: str) -> None:
+def test_first_split_rule_that_covers_the_rows_applies(rows: int, name: str) -> None:
     rules = (
         SplitRule(300, 10, 2),
         SplitRule(500, 10),
@@ -209,7 +209,7 @@ def test_first_rule_that_reaches_as_far_as_the_rows_splits_them(rows: int, name:
     assert plan.resampling(rows, plan.tiers[0]).name == name
 
 
-def test_last_rule_splits_what_no_rule_reaches() -> None:
+def test_last_split_rule_applies_if_none_covers_the_rows() -> None:
     plan = tiered(None, rules=(SplitRule(100, 10), SplitRule(200, 5)))
     assert plan.resampling(5000, plan.tiers[0]).name == "cv5"
 
@@ -228,7 +228,7 @@ def test_last_rule_splits_what_no_rule_reaches() -> None:
         (200_000, [0, 1, 2]),
     ],
 )
-def test_tier_applies_where_it_has_a_quarter_more_rows_to_fit_on(rows: int, tiers: list[int]) -> None:
+def test_tier_applies_with_a_quarter_more_training_rows(rows: int, tiers: list[int]) -> None:
     rules = (SplitRule(4000, 3), SplitRule(folds=1, test_rows=10_000))
     plan = tiered(2000, 8000, 32_000, rules=rules)
     assert [place for place in range(3) if plan.applies(rows, place)] == tiers

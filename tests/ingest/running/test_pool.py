@@ -1,4 +1,4 @@
-"""The pool: what is in it and in which order, its file, and how it is made anew."""
+"""The pool: its content and order, its file, and rebuilding it."""
 
 import runpy
 from pathlib import Path
@@ -31,18 +31,18 @@ def committed(task_type: TaskType) -> Pool:
 
 @pytest.fixture(scope="module")
 def making() -> dict[str, Any]:
-    """What the script that makes a pool defines."""
+    """The definitions of the script that makes a pool."""
     return runpy.run_path(str(PLANS / "make_pool.py"))
 
 
-def test_the_committed_pool_has_every_flow_of_its_task_type_alone(
+def test_the_committed_pool_has_exactly_the_flows_of_its_task_type(
     committed: Pool, task_type: TaskType
 ) -> None:
     assert {one.algorithm for one in committed} == set(flows_of(task_type))
 
 
 def test_the_committed_pool_is_complete_within_the_spaces_of_its_flows(committed: Pool) -> None:
-    """The number of features that forests look at may also be given by name, as scikit-learn has it."""
+    """The number of features for forests may also be one of scikit-learn's names."""
     spaces = {flow: get_flow(flow).space() for flow in FLOWS}
     for one in committed:
         algorithm, values = one.algorithm, one.values
@@ -52,7 +52,7 @@ def test_the_committed_pool_is_complete_within_the_spaces_of_its_flows(committed
             assert named or spaces[algorithm][parameter].legal_value(value), (one, parameter)
 
 
-def test_the_committed_pool_is_made_anew_of_its_known_configurations(
+def test_the_committed_pool_is_rebuilt_from_its_known_configurations(
     committed: Pool, task_type: TaskType, making: dict[str, Any]
 ) -> None:
     assert [*making["made_anew"](committed).items()] == [*committed.items()]
@@ -95,7 +95,7 @@ def test_flows_take_turns_and_the_seed_decides_the_design(making: dict[str, Any]
     assert build_pool({}) == build_pool({}) != build_pool({}, seed=1)
 
 
-def test_pool_is_read_as_it_was_written(tmp_path: Path, committed: Pool, task_type: TaskType) -> None:
+def test_pool_is_read_back_as_written(tmp_path: Path, committed: Pool, task_type: TaskType) -> None:
     write_pool(committed, tmp_path / "pool.json")
     assert (tmp_path / "pool.json").read_bytes() == (PLANS / POOLS[task_type]).read_bytes()
 

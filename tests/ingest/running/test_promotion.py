@@ -1,4 +1,4 @@
-"""Which configurations are tried on more rows, in small warehouses where the answer is seen by eye."""
+"""Promotion to more rows, in small warehouses with an obvious answer."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -51,7 +51,7 @@ def runs(
 
 @pytest.fixture
 def best(tmp_path: Path) -> Best:
-    """The best setups of a task, as one word, in a warehouse of these runs."""
+    """The best setups of a task, as one word, in a warehouse with these runs."""
 
     def word(n: int, *known: Frames, task: str = "mine/cv3-2000") -> str:
         warehouse = Warehouse.create(tmp_path / "warehouse")
@@ -76,30 +76,30 @@ def test_one_dataset_alone_promotes_its_best(best: Best, n: int, setups: str) ->
     assert best(n, runs("mine", SCORES)) == setups
 
 
-def test_datasets_that_rank_alike_decide_between_equals(best: Best) -> None:
-    """`a` and `b` are level on the dataset itself; where the others come out as here, `b` wins."""
+def test_datasets_with_similar_ranks_break_ties(best: Best) -> None:
+    """`a` and `b` are tied on the dataset itself; on the datasets with similar ranks, `b` wins."""
     alike = [runs(f"alike {other}", SCORES | {"b": 0.95}) for other in range(3)]
     assert best(1, runs("mine", SCORES | {"b": 0.9}), *alike) == "b"
 
 
-def test_ranks_nearby_make_up_for_a_lucky_score(best: Best) -> None:
-    """`c` is second here and last nearby; `b`, third here, is second nearby."""
+def test_ranks_on_near_datasets_correct_a_lucky_score(best: Best) -> None:
+    """`c` is second here and last on near datasets; `b`, third here, is second there."""
     alike = [runs(f"alike {other}", SCORES | {"c": 0.1}) for other in range(3)]
     assert best(2, runs("mine", SCORES | {"c": 0.85}), *alike) == "ab"
 
 
 def test_only_the_nearest_datasets_count(best: Best) -> None:
-    """More datasets rank the other way round than there are places for near ones."""
+    """More datasets have the opposite ranking than there are places for near ones."""
     alike = [runs(f"alike {other}", SCORES | {"b": 0.95}) for other in range(NEAR)]
     contrary = [runs(f"contrary {other}", REVERSED | {"b": 0.0}) for other in range(NEAR + 2)]
     assert best(1, runs("mine", SCORES | {"b": 0.9}), *alike, *contrary) == "b"
 
 
-def test_only_what_was_run_on_the_dataset_is_promoted(best: Best) -> None:
+def test_only_setups_run_on_the_dataset_are_promoted(best: Best) -> None:
     assert best(5, runs("mine", {"a": 0.9, "b": 0.8}), runs("other", SCORES | {"z": 1.0})) == "ab"
 
 
-def test_setup_that_no_other_dataset_knows_is_promoted_by_its_own_rank(best: Best) -> None:
+def test_setup_without_runs_on_other_datasets_is_promoted_by_its_own_rank(best: Best) -> None:
     assert best(2, runs("mine", SCORES | {"z": 0.99}), runs("other", SCORES)) == "az"
 
 
@@ -112,7 +112,7 @@ def test_runs_of_others_on_more_rows_do_not_count(best: Best) -> None:
     assert best(1, *known) == "b"
 
 
-def test_ranks_are_those_of_the_task_however_many_rows_it_trains_on(best: Best) -> None:
+def test_ranks_of_the_task_count_whatever_its_training_size(best: Best) -> None:
     known = [
         runs("mine", SCORES | {"b": 0.85, "c": 0.1}),
         runs("mine", {"a": 0.7, "b": 0.8, "c": 0.1}, procedure="cv3-8000", train_rows=8000),

@@ -1,4 +1,4 @@
-"""Measures of predicted numbers: known answers by hand, and how rows are split."""
+"""Measures of predicted numbers by hand, and splits of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def of_fold(predicted: list[float], prior: float) -> Predictions:
 
 
 def test_measures_of_four_predictions_by_hand() -> None:
-    """Errors 1, -1, 0, 4 of numbers whose training mean is 4."""
+    """Errors 1, -1, 0, 4 for numbers with training mean 4."""
     y, p = np.array([2.0, 4.0, 6.0, 8.0]), np.array([1.0, 5.0, 6.0, 4.0])
     found = number_measures(y, p, np.full(4, 4.0))
     assert found["root_mean_squared_error"] == pytest.approx(np.sqrt(18 / 4))
@@ -44,7 +44,7 @@ def test_every_run_has_the_measures_of_the_task_type() -> None:
     }
 
 
-def test_measures_of_folds_are_of_all_predictions_together_each_beside_its_own_training_mean() -> None:
+def test_measures_pool_the_predictions_of_folds_each_with_its_own_training_mean() -> None:
     found = SCORER.measures(
         [of_fold([1.0, 2.0], prior=0.0), of_fold([5.0], prior=4.0)], [np.array([1.0, 4.0]), np.array([6.0])]
     )
@@ -52,7 +52,7 @@ def test_measures_of_folds_are_of_all_predictions_together_each_beside_its_own_t
     assert found["root_relative_squared_error"] == pytest.approx(np.sqrt(5 / (1 + 16 + 4)))
 
 
-def test_no_logarithm_of_a_negative_target_and_negative_predictions_count_as_zero() -> None:
+def test_log_error_is_missing_for_negative_targets_and_clips_negative_predictions() -> None:
     assert np.isnan(
         number_measures(np.array([-1.0, 1.0]), np.ones(2), np.zeros(2))["root_mean_squared_log_error"]
     )
@@ -60,7 +60,7 @@ def test_no_logarithm_of_a_negative_target_and_negative_predictions_count_as_zer
     assert clipped["root_mean_squared_log_error"] == 0.0
 
 
-def test_what_does_not_exist_is_missing_and_never_infinite() -> None:
+def test_undefined_measures_are_missing_and_never_infinite() -> None:
     constant = number_measures(np.ones(3), np.zeros(3), np.ones(3))
     assert np.isnan(constant["r2"])
     assert np.isnan(constant["relative_absolute_error"])
@@ -68,7 +68,7 @@ def test_what_does_not_exist_is_missing_and_never_infinite() -> None:
     assert not np.isinf(list(huge.values())).any()
 
 
-def test_predictions_that_are_no_numbers_are_a_failure() -> None:
+def test_predictions_that_are_not_finite_are_a_failure() -> None:
     rows, outcomes = pd.DataFrame({"a": [1.0, 2.0]}), np.array([1.0, 2.0])
     exploded = DummyRegressor().fit(rows, outcomes)
     exploded.constant_ = np.array([[np.inf]])
@@ -76,7 +76,7 @@ def test_predictions_that_are_no_numbers_are_a_failure() -> None:
         SCORER.predict(exploded, rows, outcomes, np.array([0]))
 
 
-def test_a_prediction_knows_the_mean_that_its_fit_has_seen() -> None:
+def test_predictions_have_the_mean_of_their_training_rows() -> None:
     rows, outcomes = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), np.array([1.0, 3.0, 100.0])
     fitted = DummyRegressor().fit(rows[:2], outcomes[:2])
     assert SCORER.predict(fitted, rows[2:], outcomes, np.array([0, 1])).prior == 2.0

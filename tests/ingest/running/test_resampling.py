@@ -1,4 +1,4 @@
-"""Splits: their sizes, their classes, and that the same seed gives the same."""
+"""Splits: sizes, classes, and seeds."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ SEEDS = st.integers(0, 1000)
 
 
 def codes_of(*sizes: int) -> np.ndarray:
-    """Class codes, classes with so many rows each, in mixed order."""
+    """Class codes in mixed order, with so many rows of each class."""
     return np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
 
 
@@ -54,7 +54,7 @@ def test_different_splits_have_different_names() -> None:
 @settings(deadline=None, max_examples=60)
 @given(resamplings(), CLASSES, SEEDS)
 @pytest.mark.filterwarnings("ignore:The least populated class")
-def test_rows_are_tested_once_and_never_fitted_on_where_tested(
+def test_rows_are_tested_once_and_not_in_their_training_set(
     resampling: Resampling, codes: np.ndarray, seed: int
 ) -> None:
     assume(np.bincount(codes).max() >= resampling.folds)  # scikit-learn refuses others
@@ -86,10 +86,10 @@ def test_stated_sizes_are_those_of_the_splits(resampling: Resampling, codes: np.
 
 @settings(max_examples=60)
 @given(CLASSES, CAPS, SEEDS)
-def test_a_third_of_each_class_is_a_third_of_all_but_for_what_is_left_over(
+def test_a_third_of_each_class_is_a_third_of_all_rows_up_to_remainders(
     codes: np.ndarray, cap: int | None, seed: int
 ) -> None:
-    """Two rows of a class may be left over: the stated sizes do not know the classes."""
+    """Up to two rows of a class may remain: the stated sizes do not depend on classes."""
     resampling = Resampling(1, train_rows=cap)
     (((train, test),),) = resampling.splits(codes, seed)
     train_rows, test_rows = resampling.sizes(len(codes))
@@ -127,7 +127,7 @@ def test_every_split_has_the_shares_of_the_classes(resampling: Resampling) -> No
             assert np.bincount(codes[rows]) / len(rows) == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
 
 
-def test_class_of_two_rows_is_learned_where_it_is_tested() -> None:
+def test_class_of_two_rows_is_in_training_whenever_it_is_tested() -> None:
     codes = codes_of(60, 30, 2)
     (((train, _),),) = Resampling(1, test_rows=40).splits(codes, 0)
     assert 2 in codes[train]
@@ -154,7 +154,7 @@ def test_repetitions_differ() -> None:
     assert any(not np.array_equal(one[1], other[1]) for one, other in zip(first, second, strict=True))
 
 
-def test_more_rows_to_fit_on_are_tested_on_the_same_rows() -> None:
+def test_test_rows_do_not_depend_on_the_training_size() -> None:
     codes = codes_of(300, 200, 100)
     for make in (lambda cap: Resampling(3, 1, cap), lambda cap: Resampling(1, 1, cap, 200)):
         fewer, more = (next(make(cap).splits(codes, 5)) for cap in (100, 300))
@@ -196,14 +196,14 @@ def test_rare_classes_take_their_rows_from_the_largest() -> None:
     assert np.bincount(codes[stratified_sample(codes, 100, 0)]).tolist() == [87, 9, 2, 2]
 
 
-def test_sample_smaller_than_two_rows_of_each_class_is_still_of_its_size() -> None:
+def test_sample_keeps_its_size_without_room_for_two_rows_of_each_class() -> None:
     codes = codes_of(30, 20, 10, 5)
     assert len(stratified_sample(codes, 5, 0)) == 5
 
 
 @settings(max_examples=100)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=5), st.integers(2, 10), SEEDS)
-def test_one_row_of_every_few_of_each_class_is_held_out(sizes: list[int], every: int, seed: int) -> None:
+def test_one_in_so_many_rows_of_each_class_is_held_out(sizes: list[int], every: int, seed: int) -> None:
     codes = codes_of(*sizes)
     train, held_out = hold_out(codes, every, seed)
     assert sorted([*train, *held_out]) == list(range(len(codes)))

@@ -1,4 +1,4 @@
-"""Runs and datasets as rows: what they say, and that a warehouse takes them and gives them back."""
+"""Runs and datasets as rows that a warehouse stores and returns."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ Tables = dict[str, pd.DataFrame]
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    """Six rows and no numbers."""
+    """Six rows without numbers."""
     return load_dataset(
         pd.DataFrame({"c": list("uvwuvw"), "d": list("xxxyyx"), "class": list("aabbaa")}), name="six"
     )
@@ -38,7 +38,7 @@ def description(dataset: Dataset) -> Tables:
 
 
 def run_of(flow: str, name: str, **values: Any) -> Run:
-    """A run of a flow's default configuration but for these values."""
+    """A run of a flow's default configuration with these values changed."""
     return Run(Configuration(flow, get_flow(flow).default() | values), task="six/cv3", run=name)
 
 
@@ -47,7 +47,7 @@ def success(**result: float) -> Evaluation:
 
 
 def stored_values(dataset: Dataset, result: Mapping[str, float]) -> dict[str, float]:
-    """Measure -> value of one run with this result."""
+    """Measure -> stored value of one run with this result."""
     tables = run_tables(dataset, [(run_of("svm", "one"), success(**result))], "cv3")
     return dict(zip(tables["evaluations"]["measure"], tables["evaluations"]["value"], strict=True))
 
@@ -56,7 +56,7 @@ def stored_values(dataset: Dataset, result: Mapping[str, float]) -> dict[str, fl
 
 
 def test_a_configuration_that_is_run_twice_is_one_setup_of_one_flow(dataset: Dataset) -> None:
-    """Of three runs of trees two are of one depth; all three are of one task."""
+    """Two of three runs of trees have the same depth; all three have the same task."""
     depths = {"first": 3, "second": 4, "again": 3}
     results = [
         (run_of("decision_tree", name, max_depth=depth), success(accuracy=0.5))
@@ -85,8 +85,8 @@ def test_hyperparameters_read_as_json_are_the_configuration(dataset: Dataset, fl
 
 
 def test_flows_come_with_the_scales_of_their_numbers(dataset: Dataset) -> None:
-    """Each flow once, however many of its runs there are, with decisions of preprocessing; choices have no
-    scale."""
+    """Each flow appears once, even with several runs, and with its preprocessing hyperparameters; choices
+    have no scale."""
     runs = [run_of("adaboost", "one"), run_of("adaboost", "two"), run_of("naive_bayes", "three")]
     scales = run_tables(dataset, [(run, success()) for run in runs], "cv3")["scales"]
     of_boosting = scales[scales["flow"] == "headstart:adaboost"]
@@ -104,7 +104,7 @@ def test_flows_come_with_the_scales_of_their_numbers(dataset: Dataset) -> None:
 
 
 def test_a_failed_run_has_its_reason_and_no_value(dataset: Dataset, tmp_path: Path) -> None:
-    """The warehouse takes it though the table of evaluations is empty."""
+    """The warehouse accepts it although the table of evaluations is empty."""
     failed = Evaluation(Outcome.timeout, 5.0, message="stopped after 5 s")
     warehouse = Warehouse.create(tmp_path / "warehouse")
     tables = dataset_row(dataset) | run_tables(dataset, [(run_of("svm", "one"), failed)], "cv3")
@@ -127,19 +127,19 @@ def test_values_have_six_significant_digits(dataset: Dataset) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
-def test_rounding_moves_a_value_by_half_a_unit_of_the_sixth_digit_and_only_once(
+def test_rounding_changes_at_most_half_a_unit_of_the_sixth_digit_and_only_once(
     dataset: Dataset, values: list[float]
 ) -> None:
-    """That is 5e-6 of a number that begins with a one, and less of others."""
+    """That is 5e-6 of a number starting with one, and less of others."""
     once = stored_values(dataset, {f"m{i}": value for i, value in enumerate(values)})
     assert list(once.values()) == pytest.approx(values, rel=5.1e-6, abs=1e-320)
     assert stored_values(dataset, once) == once
 
 
-def test_the_warehouse_gives_back_what_was_measured(
+def test_the_warehouse_returns_the_measured_values(
     dataset: Dataset, description: Tables, tmp_path: Path
 ) -> None:
-    """Rows of a dataset, its meta-features and its runs are all that a warehouse needs."""
+    """A warehouse needs only the rows of a dataset, its meta-features and its runs."""
     tree, forest = run_of("decision_tree", "one"), run_of("random_forest", "two")
     results = [(tree, success(predictive_accuracy=0.5)), (forest, success(predictive_accuracy=0.75))]
     warehouse = Warehouse.create(tmp_path / "warehouse")
@@ -160,10 +160,8 @@ def test_the_row_of_a_dataset_counts_the_target_as_a_column(dataset: Dataset) ->
     assert row["dataset"] == f"local:six-{row['content_hash']}"
 
 
-def test_a_quality_that_does_not_exist_has_a_row_without_a_value(
-    dataset: Dataset, description: Tables
-) -> None:
-    """There are no numeric attributes, so they have no mean."""
+def test_an_undefined_quality_has_a_row_without_a_value(dataset: Dataset, description: Tables) -> None:
+    """Without numeric attributes, they have no mean."""
     table = description["qualities"].set_index("quality")
     assert list(table.index) == [
         quality.name for quality in QUALITIES if quality.is_defined_for(dataset.task_type)

@@ -1,4 +1,4 @@
-"""Splits of rows that follow each other, or belong together."""
+"""Splits by time and by groups."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from warehouse.support.errors import BadInput
 
 
 def rows(n: int, *, times: int | None = None, groups: int | None = None, seed: int = 0) -> Dataset:
-    """Rows in random order, of two classes that take turns, on so many times or of so many groups."""
+    """Rows in random order with two alternating classes, at this many times or in this many groups."""
     order = np.random.default_rng(seed).permutation(n)
     label = np.where(np.arange(n) % 2, "yes", "no")
     frame = pd.DataFrame({"x": np.arange(n) * 0.37, "label": label})
@@ -34,7 +34,7 @@ RESAMPLINGS = [Resampling(3), Resampling(1), Resampling(1, test_rows=20), Resamp
 @pytest.mark.parametrize("number", [0, 1])
 @settings(deadline=None, max_examples=25)
 @given(n=st.integers(60, 200), times=st.integers(12, 200), seed=st.integers(0, 5))
-def test_rows_are_tested_on_that_are_later_than_all_that_are_learned_from(
+def test_test_rows_are_later_than_all_training_rows(
     resampling: Resampling, number: int, n: int, times: int, seed: int
 ) -> None:
     data = rows(n, times=min(times, n), seed=seed).split_by("time=time")
@@ -49,7 +49,7 @@ def test_rows_are_tested_on_that_are_later_than_all_that_are_learned_from(
 @pytest.mark.parametrize("resampling", RESAMPLINGS)
 @settings(deadline=None, max_examples=25)
 @given(n=st.integers(60, 200), groups=st.integers(6, 30), seed=st.integers(0, 5))
-def test_no_group_is_both_learned_from_and_tested_on(
+def test_no_group_is_in_both_training_and_test_rows(
     resampling: Resampling, n: int, groups: int, seed: int
 ) -> None:
     data = rows(n, groups=groups, seed=seed).split_by("group=group")
@@ -60,8 +60,8 @@ def test_no_group_is_both_learned_from_and_tested_on(
         assert not set(of_row[train]) & set(of_row[test])
 
 
-def test_folds_in_time_are_those_of_scikit_learn_where_no_two_times_are_equal() -> None:
-    """Eight rows in order, three folds: a quarter is learned from first, and each next quarter tested on."""
+def test_folds_by_distinct_times_equal_scikit_learns() -> None:
+    """Eight rows in order, three folds: the first quarter is trained on, each next one is tested."""
     frame = pd.DataFrame({"x": np.arange(8.0) ** 2, "time": np.arange(8) + 1990, "y": ["a", "b"] * 4})
     splits = splits_of(
         load_dataset(frame, target="y").split_by("time=time"), Resampling(3, by="time"), seed=0
@@ -73,14 +73,14 @@ def test_folds_in_time_are_those_of_scikit_learn_where_no_two_times_are_equal() 
     ]
 
 
-def test_in_another_repetition_training_parts_end_later_so_that_no_class_gets_lost() -> None:
+def test_training_parts_of_other_repetitions_end_later_so_that_no_class_is_missed() -> None:
     data = rows(120).split_by("time=time")
     first, again = (splits_of(data, Resampling(3, by="time"), seed=0, number=number) for number in (0, 1))
     assert [len(train) for train, _ in first] == [30, 60, 90]
     assert [len(train) for train, _ in again] == [48, 72, 96]
 
 
-def test_without_a_column_the_splits_are_those_of_before() -> None:
+def test_without_a_split_column_splits_are_random() -> None:
     data = rows(90)
     codes = strata_of(data.target)
     for resampling in RESAMPLINGS:
@@ -90,7 +90,7 @@ def test_without_a_column_the_splits_are_those_of_before() -> None:
 
 
 @pytest.mark.parametrize("groups", [40, MANY_GROUPS + 1])
-def test_folds_of_groups_have_about_equal_sizes_and_follow_from_the_seed(groups: int) -> None:
+def test_folds_of_groups_have_about_equal_sizes_and_depend_on_the_seed(groups: int) -> None:
     of_row = np.arange(groups * 3) % groups
     codes = np.random.default_rng(0).integers(0, 2, len(of_row))
 
@@ -124,7 +124,7 @@ def late(label: Callable[[np.ndarray], np.ndarray]) -> Dataset:
         ),
     ],
 )
-def test_too_few_times_or_groups_and_classes_that_training_lacks_are_refused(
+def test_too_few_times_or_groups_and_classes_missing_from_training_are_refused(
     data: Dataset, reason: str
 ) -> None:
     assert data.split is not None
@@ -152,7 +152,7 @@ def test_as_many_folds_as_groups_and_times_allow_are_feasible() -> None:
         (Resampling(1, train_rows=2000, test_rows=10_000, by="time"), "ordered-holdout-2000-10000"),
     ],
 )
-def test_the_procedure_says_how_rows_are_split(resampling: Resampling, name: str) -> None:
+def test_the_procedure_names_the_kind_of_split(resampling: Resampling, name: str) -> None:
     assert resampling.name == name
 
 

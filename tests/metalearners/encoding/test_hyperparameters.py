@@ -22,7 +22,7 @@ from warehouse.support.errors import BadInput
 def test_categories_count_from_one_in_alphabetical_order(thesis: pd.DataFrame) -> None:
     encoding = learn_encoding(thesis, THESIS_SIZE, one_hot=False)
     assert encoding.codes("criterion") == {"<unkn>": 0, "entropy": 1, "gini": 2}
-    # `null` is a value of the column as the others are.
+    # `null` is a value of the column like the others.
     assert encoding.codes("max_features") == {"<unkn>": 0, "log2": 1, "None": 2, "null": 3, "sqrt": 4}
     encoded = encoding.transform(thesis, THESIS_SIZE)
     assert encoded["criterion"].tolist() == [2, 2, 2, 1, 2]
@@ -83,7 +83,7 @@ def test_a_column_that_varies_only_over_datasets_is_kept() -> None:
 # Objects
 
 
-def test_objects_are_left_out_unless_asked_for(thesis: pd.DataFrame) -> None:
+def test_objects_are_left_out_by_default(thesis: pd.DataFrame) -> None:
     assert not any("preprocessor" in name for name in transformed(thesis).columns)
     codes = transformed(thesis, objects="nominal")["@preprocessor"]
     assert codes.tolist() == [2, 3, 3, 3, 1]  # None 1, OneHotEncoder 2, PCA 3
@@ -119,7 +119,7 @@ def test_refuses_two_columns_of_one_name() -> None:
 # Files
 
 
-def test_json_that_is_no_encoding_is_refused_in_one_line(thesis: pd.DataFrame) -> None:
+def test_json_that_is_not_an_encoding_is_refused_in_one_line(thesis: pd.DataFrame) -> None:
     text = learn_encoding(thesis, THESIS_SIZE, one_hot=True).to_json()
     content = json.loads(text)
     cases = {

@@ -1,4 +1,4 @@
-"""Numbers that the words of hyperparameters stand for."""
+"""Numbers in place of words such as `sqrt` in hyperparameters."""
 
 import math
 from typing import Any
@@ -38,11 +38,11 @@ def test_mixed_parameters_are_split_as_in_the_thesis(thesis: pd.DataFrame) -> No
         ("min_samples_split", [0.5, 2], [500, 2]),
         ("random_forest:max_features", ["sqrt", 12], [math.sqrt(120) / 120, 0.1]),
         ("base_estimator__max_depth", [None, 2], [20, 2]),
-        ("n_jobs", [None, 2], [ABSENT, 2]),  # a word without a rule is no number
+        ("n_jobs", [None, 2], [ABSENT, 2]),  # a word without a rule is not a number
     ],
 )
 def test_values_become_comparable_numbers(parameter: str, values: list[Any], expected: list[float]) -> None:
-    # Two more values, so that every column varies and none is dropped.
+    # Two more values, so that no column is constant and dropped.
     configurations = pd.DataFrame({parameter: [*values, 0.25, 30]}, dtype=object)
     encoded = transformed(configurations)
     numbers = encoded[parameter] if parameter in encoded else encoded[f"{parameter}_num"]
@@ -63,7 +63,7 @@ def test_sizes_may_differ_from_row_to_row() -> None:
     assert transformed(configurations, size)["max_features_num"].tolist() == [0.5, 0.5, 0.1]
 
 
-def test_one_configuration_may_stand_in_many_rows() -> None:
+def test_one_configuration_may_be_in_many_rows() -> None:
     configurations = frame(max_features=["sqrt", 0.25], criterion=["gini", "entropy"])
     rows = np.array([0, 1, 0])
     size = DatasetSize(10, np.array([4, 4, 100]))
@@ -73,6 +73,6 @@ def test_one_configuration_may_stand_in_many_rows() -> None:
     assert encoded["criterion_gini"].tolist() == [1, 0, 1]
 
 
-def test_unknown_sizes_leave_what_depends_on_them_missing() -> None:
+def test_values_that_depend_on_unknown_sizes_are_missing() -> None:
     encoded = transformed(frame(max_features=["sqrt", 0.5, 0.25, None]), UNKNOWN_SIZE)
     np.testing.assert_array_equal(encoded["max_features_num"], [ABSENT, 0.5, 0.25, 1])

@@ -20,7 +20,7 @@ HYPERPARAMETERS = pd.DataFrame(
     {"max_features": ["sqrt", 0.25], "criterion": ["gini", "entropy"]}, dtype=object, index=["a", "b"]
 )
 SIZES = pd.DataFrame({"NumberOfInstances": [50.0, 50.0], "NumberOfFeatures": [5.0, 101.0]}, index=["s", "l"])
-"""Of a small and a large dataset, with 4 and 100 features beside the target."""
+"""A small and a large dataset, with 4 and 100 features besides the target."""
 
 
 def data() -> TrainingData:
@@ -39,8 +39,8 @@ def data() -> TrainingData:
     )
 
 
-def test_a_word_is_the_number_that_it_stands_for_on_the_dataset_of_the_run() -> None:
-    """A square root of the features is 2 of 4, and 10 of 100."""
+def test_a_word_becomes_its_number_on_the_dataset_of_the_run() -> None:
+    """The square root of the number of features is 2 for 4, and 10 for 100."""
     encoding = learn_encoding_of(data())
     column = encoding.columns.index("max_features_num")
     assert encode_runs(encoding, data())[:, column].tolist() == [0.5, 0.1, 0.25]
@@ -57,7 +57,7 @@ def test_runs_are_encoded_as_their_configurations_on_that_dataset() -> None:
 
 
 def test_centre_and_spread_by_hand() -> None:
-    """Of 1, 3 and nothing: 2 and 1. A column that does not vary is left at its own scale."""
+    """Values 1, 3 and a missing one have mean 2 and deviation 1. A constant column keeps its scale."""
     encoded = np.array([[1.0, 7.0], [3.0, 7.0], [ABSENT, 7.0]])
     centre, spread = centre_and_spread(encoded)
     assert (centre.tolist(), spread.tolist()) == ([2, 7], [1, 1])

@@ -1,4 +1,4 @@
-"""Values of a measure in standard scores of their dataset."""
+"""Values of a measure as standard scores within their dataset."""
 
 import numpy as np
 import pytest

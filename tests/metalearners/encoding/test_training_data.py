@@ -24,7 +24,7 @@ def of_one_family(runs: RunTable, datasets: Collection[str]) -> RunTable:
 
 
 @each("measure", ["speed", "neg_log_loss"])
-def test_nothing_is_learned_from_a_measure_of_unknown_direction(measure: str) -> None:
+def test_a_measure_of_unknown_direction_is_refused(measure: str) -> None:
     with pytest.raises(BadInput, match=f"unknown measure '{measure}'"):
         training_data(replace(toy_runs(), measure=measure), toy_metafeatures())
 
@@ -37,7 +37,7 @@ def test_every_run_finds_its_configuration_and_dataset() -> None:
     assert list(data.hyperparameters.columns) == ["criterion", "depth"]
 
 
-def test_related_measures_are_lined_up_with_the_runs_and_larger_is_better() -> None:
+def test_related_measures_are_aligned_with_the_runs_and_larger_is_better() -> None:
     runs = toy_runs()
     first, second = runs.runs["run"].iloc[[0, 1]]
     losses = pd.DataFrame({"log_loss": [0.7, 0.2, np.inf]}, index=["other run", second, first])
@@ -49,12 +49,12 @@ def test_related_measures_are_lined_up_with_the_runs_and_larger_is_better() -> N
 
 
 def repeated_on(runs: RunTable, rows: int, better: float, keep: slice) -> RunTable:
-    """The runs, and these of them again on so many rows, on which they are better."""
+    """The runs, and some of them again on so many rows, with better values."""
     again = runs.runs[keep].assign(train_rows=rows, value=runs.runs["value"] + better)
     return replace(runs, larger=pd.concat([runs.larger, again]))
 
 
-def test_runs_on_more_rows_know_the_run_that_they_repeat() -> None:
+def test_runs_on_more_rows_refer_to_the_run_that_they_repeat() -> None:
     runs = repeated_on(toy_runs(), 8000, 0.1, slice(3, 6))
     data = training_data(runs, toy_metafeatures())
     assert data.larger.repeated.tolist() == [3, 4, 5]
@@ -68,14 +68,14 @@ def test_datasets_are_left_out_with_their_runs_on_more_rows() -> None:
     assert set(without_datasets(runs, ["toy:0"]).larger["dataset"]) == {"toy:1"}
 
 
-def test_the_target_is_no_feature_of_the_dataset() -> None:
+def test_the_target_does_not_count_as_a_feature() -> None:
     metafeatures = toy_metafeatures()
     sizes = training_data(toy_runs(), metafeatures).sizes.for_rows(240)
     assert sizes.features[0] == metafeatures["NumberOfFeatures"].iloc[0] - 1
     assert sizes.rows[0] == metafeatures["NumberOfInstances"].iloc[0]
 
 
-def test_left_out_datasets_take_their_configurations_along() -> None:
+def test_configurations_only_run_on_left_out_datasets_are_left_out() -> None:
     runs = toy_runs()
     own = flow_table(runs.configurations.parameters.iloc[[0]].set_axis(["only on toy:1"]))
     table = runs.runs.assign(setup=runs.runs["setup"].where(runs.runs["dataset"] != "toy:1", "only on toy:1"))
@@ -97,8 +97,8 @@ def test_near_copies_of_a_left_out_dataset_are_left_out_too() -> None:
     }
 
 
-def test_a_learner_of_a_single_family_learns_and_says_that_it_is_unsure() -> None:
-    """There is no unrelated dataset to measure its uncertainty on."""
+def test_a_learner_can_be_trained_on_one_family_but_states_no_certainty() -> None:
+    """There is no unrelated dataset to measure its errors on."""
     runs = of_one_family(toy_runs(), set(toy_metafeatures().index))
     learner = new_learner("lightgbm", {"trees": 20, "leaves": 4}).fit(runs, toy_metafeatures())
     expected = learner.predict(runs.configurations, toy_metafeatures().iloc[0])

@@ -49,7 +49,7 @@ def test_a_clone_has_the_settings_and_is_not_fitted(fitted: HyperparameterTransf
         copy.transform(CONFIGURATIONS)
 
 
-def test_sizes_can_stand_in_columns() -> None:
+def test_sizes_can_be_columns() -> None:
     frame = pd.DataFrame(
         {"max_features": ["sqrt", "sqrt", 0.5], "features": [4, 100, 4], "rows": [10, 10, 10]}, dtype=object
     )
@@ -75,7 +75,7 @@ def test_files_that_cannot_be_used_are_refused(fitted: HyperparameterTransformer
         fitted.save(tmp_path / "no folder" / "encoding.json")
 
 
-def test_refuses_what_is_no_configuration() -> None:
+def test_refuses_invalid_configurations() -> None:
     with pytest.raises(BadInput, match="data frame or a list of configurations"):
         HyperparameterTransformer().fit(np.zeros((2, 2)))
 

@@ -1,4 +1,4 @@
-"""What hyperparameters' values are: types."""
+"""Types of hyperparameters, detected from their values."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def test_detects_the_types_of_the_thesis(thesis: pd.DataFrame) -> None:
     ("values", "expected"),
     [
         ([1, 2.5], "numerical"),
-        ([0, 1], "numerical"),  # without a True or False these are numbers
+        ([0, 1], "numerical"),  # without True or False these are numbers
         ([1, ABSENT], "numerical"),
         ([np.int64(3), np.float32(0.5)], "numerical"),
         ([loguniform(1e-3, 1)], "numerical"),

@@ -1,4 +1,4 @@
-"""Which of several evaluated learners is better: ranks and p by hand, and files that can't be compared."""
+"""Comparison of evaluated learners: ranks and p by hand, and files that can't be compared."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_ranks_by_hand_with_a_tie() -> None:
 
 
 def test_p_of_two_learners_by_hand() -> None:
-    """One is better on all six datasets, by chance once in 2^6 for either of them: 2 / 64."""
+    """One is better on all six datasets; the chance is 1 in 2^6 for either of them: 2 / 64."""
     better = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     found = compare_evaluations(
         results(a=(better + better**2).tolist(), b=better.tolist()), larger_is_better=True
@@ -42,7 +42,7 @@ def test_p_of_two_learners_by_hand() -> None:
 
 
 def test_p_of_three_learners_is_corrected_for_three_pairs() -> None:
-    """Each p is 2 / 64 before: by Holm the smallest counts three times, and no other counts less.
+    """Each uncorrected p is 2 / 64; by Holm the smallest counts three times, and no other is smaller.
 
     Friedman's statistic is 12 n / (k (k + 1)) * sum of (mean rank - 2)^2 = 12 * 6 / 12 * 2 = 12; p = exp(-6).
     """
@@ -56,7 +56,7 @@ def test_p_of_three_learners_is_corrected_for_three_pairs() -> None:
 
 
 def evaluation(learner: str, tau: dict[str, float], **changes: Any) -> dict[str, Any]:
-    """What `metalearners evaluate` writes, as far as it is compared; regrets are tau's distance from 1."""
+    """Output of `metalearners evaluate`, as far as it is compared; regrets are 1 - tau."""
     return {
         "learner": learner,
         "flow": "toy",
@@ -88,7 +88,7 @@ def test_results_are_read_by_dataset_whatever_their_order(tmp_path: Path) -> Non
     pd.testing.assert_frame_equal(read_evaluations(files, "regret3"), 1 - expected)
 
 
-def test_learners_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+def test_learners_with_the_same_name_are_distinguished_by_their_files(tmp_path: Path) -> None:
     document = evaluation("lightgbm", {"d0": 0.5})
     files = written(tmp_path, few_leaves=document, many_leaves=document)
     assert list(read_evaluations(files, "tau").columns) == ["few_leaves", "many_leaves"]
@@ -109,7 +109,7 @@ def test_learners_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> N
         ({"learner": "pmf"}, UnreadableInput, "other.json: not an evaluation"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_one_line(
+def test_incomparable_evaluations_are_refused_in_one_line(
     tmp_path: Path, other: Any, refusal: type[BadInput], message: str
 ) -> None:
     files = written(tmp_path, one=evaluation("knn", {"d0": 0.5}), other=other)

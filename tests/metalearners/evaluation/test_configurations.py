@@ -41,7 +41,7 @@ def runs() -> RunTable:
     return RunTable(None, "root_relative_squared_error", pd.DataFrame(rows), table)
 
 
-def test_equally_good_algorithms_share_a_dataset(runs: RunTable) -> None:
+def test_tied_algorithms_share_a_dataset(runs: RunTable) -> None:
     best = best_algorithms(runs)
     assert best.loc["skewed"].to_dict() == {"ridge": 1, "forest": 0}
     assert best.loc["even"].to_dict() == {"ridge": 0.5, "forest": 0.5}
@@ -56,7 +56,7 @@ def test_an_algorithm_is_described_by_its_default_and_its_best_configuration(run
     assert table.loc["forest", ["default", "best"]].tolist() == pytest.approx([0.125, 0.125])
 
 
-def test_a_setting_is_compared_between_configurations_that_are_alike_otherwise(runs: RunTable) -> None:
+def test_a_setting_is_compared_between_otherwise_equal_configurations(runs: RunTable) -> None:
     effects = setting_effects(runs, "transformation", "none")
     assert effects.to_dict("list") == {
         "dataset": ["even", "skewed"],

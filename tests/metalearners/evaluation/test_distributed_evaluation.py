@@ -1,4 +1,4 @@
-"""Leave-one-dataset-out on Dask workers: the same figures, and an end in plain words."""
+"""Leave-one-dataset-out on Dask workers: the same figures, and plain errors."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from warehouse.support.parallel import dask_workers, side_by_side
 FAST = {"trees": 20, "leaves": 4}
 
 
-def test_workers_find_what_this_machine_finds(dask_client: Client) -> None:
+def test_workers_give_the_same_figures_as_this_machine(dask_client: Client) -> None:
     runs, metafeatures = toy_runs(n_datasets=4), toy_metafeatures(4)
     here = evaluate(runs, metafeatures, "lightgbm", FAST)
     executor = dask_client.get_executor()
@@ -25,7 +25,7 @@ def refuse(name: str) -> str:
     raise BadInput(f"{name} cannot be used")
 
 
-def test_an_error_on_a_worker_reaches_the_caller_as_it_was_raised(dask_client: Client) -> None:
+def test_an_error_on_a_worker_is_raised_unchanged_to_the_caller(dask_client: Client) -> None:
     with pytest.raises(BadInput, match=r"^iris cannot be used$"):
         list(side_by_side(refuse, ["iris", "wine"], 1, dask_client.get_executor()))
 
@@ -53,7 +53,7 @@ def test_a_lost_scheduler_ends_the_work() -> None:
             list(results)
 
 
-def test_an_address_where_nobody_answers_is_refused() -> None:
+def test_an_address_without_an_answer_is_refused() -> None:
     refused = pytest.raises(Failed, match=r"^no Dask scheduler answers at not-an-address")
     with refused, dask_workers("not-an-address"):
         pass

@@ -10,7 +10,7 @@ from warehouse.questions.queries import RunTable
 
 
 def in_pairs() -> RunTable:
-    """Twelve datasets, of which two at a time are near copies: 0 and 1, 2 and 3, and so on."""
+    """Twelve datasets, each pair of which are near copies: 0 and 1, 2 and 3, and so on."""
     runs = toy_runs()
     pair = runs.runs["dataset"].str.removeprefix("toy:").astype(int) // 2
     return replace(runs, runs=runs.runs.assign(family="family " + pair.astype(str)))
@@ -32,7 +32,7 @@ def test_families_are_dealt_into_folds_and_never_split(folds: int, expected: lis
     assert fold_of.groupby(families).nunique().eq(1).all()
 
 
-def test_a_family_is_in_one_half_whatever_else_there_is() -> None:
+def test_the_half_of_a_family_does_not_depend_on_other_families() -> None:
     halves = [half_of(f"family {number}") for number in range(100)]
     assert set(halves) == set(HALVES)
     assert 30 < halves.count("choosing") < 70

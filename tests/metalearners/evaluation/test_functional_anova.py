@@ -1,4 +1,4 @@
-"""Functional analysis of variance on functions whose parts are known."""
+"""Functional analysis of variance on functions with known components."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.stats import qmc
 
 from metalearners.evaluation.functional_anova import LEVELS, Design
 
-# Variance of a number that takes the middles of LEVELS equal parts of [0, 1].
+# Variance of the midpoints of LEVELS equal parts of [0, 1].
 OF_LEVELS = (1 - LEVELS**-2) / 12
 
 
@@ -23,7 +23,7 @@ def test_variances_of_a_sum_are_those_of_its_terms() -> None:
     assert shares == pytest.approx([0.8, 0.2, 0.0], abs=0.02)
 
 
-def test_a_marginal_is_the_mean_over_all_else() -> None:
+def test_a_marginal_is_the_mean_over_all_other_hyperparameters() -> None:
     design = Design.around(uniform(), [0, 0, 0])
     x = design.vectors
     effect = design.effects(x[:, 0] ** 2 + x[:, 1])[0]
@@ -40,7 +40,7 @@ def test_choices_are_equally_likely() -> None:
     assert effects[1].share == pytest.approx(0)
 
 
-def test_a_hyperparameter_that_half_of_the_configurations_have_counts_half() -> None:
+def test_a_hyperparameter_of_half_of_the_configurations_counts_half() -> None:
     Z = uniform()
     Z[::2, 0] = np.nan
     design = Design.around(Z, [0, 0, 0])

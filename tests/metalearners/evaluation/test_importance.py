@@ -1,4 +1,4 @@
-"""Importance of inputs in a world whose answer is known."""
+"""Importance of inputs in a world with a known answer."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from metalearners.evaluation.importance import importances
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 
 
-def test_what_decides_in_the_toy_world_is_important() -> None:
+def test_the_decisive_inputs_of_the_toy_world_are_important() -> None:
     table = importances(toy_runs(), toy_metafeatures(), trees=50, leaves=4, min_child_samples=5)
     assert table.loc["criterion", "kind"] == "hyperparameter"
     assert table.loc["NumberOfClasses", "kind"] == "meta-feature"

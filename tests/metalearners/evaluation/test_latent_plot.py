@@ -1,4 +1,4 @@
-"""The picture of the latent space: which configurations and which dataset it shows."""
+"""The plot of the latent space: its configurations and dataset."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ pytest.importorskip("matplotlib", reason="drawing needs the extra `compare`")
 
 
 def stored(fitted: Any, learner: str = "pmf") -> StoredModel:
-    """A model as if it had been trained on the toy runs."""
+    """A model, as if trained on the toy runs."""
     origin = ModelOrigin(learner, {}, "predictive_accuracy", "toy", (), 1, "")
     return StoredModel(origin, fitted, runs_on=dict.fromkeys(map(str, range(12)), 20))
 
@@ -47,7 +47,7 @@ def placed(warehouse: Warehouse, dimensions: int, configurations: int = 20) -> F
 
 @pytest.fixture(scope="module")
 def warehouse(toy_tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The toy world, where toy:5 has a name of its own, and toy:7 has 20 runs; the others have 10."""
+    """The toy world, with a name for toy:5, and 20 runs for toy:7; the others have 10."""
     runs = toy_tables["runs"]
     keep = (runs["task"] == "toy:7/cv3") | runs["setup"].isin([f"setup {number}" for number in range(10)])
     datasets = toy_tables["datasets"]
@@ -64,7 +64,7 @@ def warehouse(toy_tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.Temp
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Figures that would have been written, which takes seconds."""
+    """Record figures instead of writing them, which takes seconds."""
     figures: list[Any] = []
     monkeypatch.setattr(
         "metalearners.evaluation.latent_plot.save_figure", lambda figure, _: figures.append(figure)
@@ -73,7 +73,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def points(figure: Any, panel: int) -> int:
-    """How many configurations a panel shows: by algorithm (0) or by score (1)."""
+    """Number of configurations in a panel: by algorithm (0) or by score (1)."""
     return sum(len(group.get_offsets()) for group in figure.axes[panel].collections)
 
 
@@ -89,7 +89,7 @@ def points(figure: Any, panel: int) -> int:
 def test_the_dataset_of_this_key_or_name_is_shown(
     warehouse: Warehouse, drawn: list[Any], dataset: str | None, said: str, title: str
 ) -> None:
-    """Where none is asked for, it is the one with most runs."""
+    """By default it is the one with most runs."""
     file = Path("latent.svg")
     assert (
         draw_latent_space(factorization(placed(warehouse, 2)), warehouse, file, dataset) == f"{said}: {file}"

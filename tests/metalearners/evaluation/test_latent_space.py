@@ -40,13 +40,13 @@ def test_a_file_gives_the_same_space(space: LatentSpace, tmp_path: Path) -> None
     )
 
 
-def test_without_trials_all_are_expected_at_the_mean_of_all_runs(space: LatentSpace) -> None:
+def test_without_trials_the_prediction_is_the_mean_of_all_runs(space: LatentSpace) -> None:
     known = space.posterior([], np.empty(0))
     assert known.mean == pytest.approx(0.7)
     assert known.std == pytest.approx(0.2, abs=1e-6)
 
 
-def test_a_trial_tells_of_its_neighbours_and_not_of_what_is_far(space: LatentSpace) -> None:
+def test_a_trial_changes_predictions_only_of_its_neighbours(space: LatentSpace) -> None:
     known = space.posterior(["a"], np.array([0.9]))
     assert known.std is not None
     assert known.mean == pytest.approx([0.9, 0.896, 0.884, 0.7], abs=0.001)
@@ -66,7 +66,7 @@ def test_the_map_lies_along_the_widest_direction(space: LatentSpace) -> None:
     assert shares[0] > 0.99
 
 
-def test_comes_from_a_model_with_free_positions_only() -> None:
+def test_only_a_model_with_free_positions_has_one() -> None:
     setups = pd.Index(["s0", "s1", "s2"], name="setup")
     rows = [(f"d{d}", setup, 0.5 + 0.1 * s) for d in range(3) for s, setup in enumerate(setups)]
     runs = runs_of_flow(

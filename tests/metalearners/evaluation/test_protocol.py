@@ -57,7 +57,7 @@ def test_the_interval_is_students_t() -> None:
 
 
 class Spy:
-    """A learner that says what it was given."""
+    """A learner that records its training data."""
 
     settings: dict[str, Any] = {}  # noqa: RUF012
     seen: list[tuple[set[str], set[str]]] = []  # noqa: RUF012 (the evaluation makes the learners)
@@ -88,7 +88,7 @@ def test_a_learner_sees_neither_runs_nor_metafeatures_of_the_left_out_dataset(
 
 
 def test_a_fold_of_families_is_left_out_by_one_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve families in five folds: the first and the sixth are in one, and so on."""
+    """Twelve families in five folds: the first and the sixth share one, and so on."""
     monkeypatch.setattr(metalearners.evaluation.protocol, "new_learner", lambda name, settings: Spy())  # noqa: ARG005
     monkeypatch.setattr(Spy, "seen", [])
     found = evaluate(toy_runs(), toy_metafeatures(), "spy", folds=5)
@@ -99,12 +99,12 @@ def test_a_fold_of_families_is_left_out_by_one_training(monkeypatch: pytest.Monk
     assert [result.dataset for result in found.per_dataset] == [f"toy:{number}" for number in range(12)]
 
 
-def test_one_dataset_is_left_out_at_a_time_unless_there_are_very_many() -> None:
+def test_datasets_are_left_out_one_at_a_time_unless_there_are_very_many() -> None:
     assert [usual_folds(["dataset"] * count) for count in (2, 150, 151)] == [0, 0, 10]
 
 
 def with_a_copy(family: str) -> tuple[RunTable, pd.DataFrame]:
-    """The toy world where entropy is better on toy:0, unlike on others of its kind, and a copy of toy:0.
+    """The toy world with a copy of toy:0, on which entropy is better, unlike on similar datasets.
 
     Args:
         family: of the copy.
@@ -121,8 +121,8 @@ def with_a_copy(family: str) -> tuple[RunTable, pd.DataFrame]:
     return both, pd.concat([metafeatures, of_copy])
 
 
-def test_a_near_copy_does_not_give_the_answer_away() -> None:
-    """A learner that looks at the nearest dataset alone would know the runs of toy:0 from its copy."""
+def test_a_near_copy_does_not_leak_the_answer() -> None:
+    """A nearest-dataset learner would know the runs of toy:0 from its copy."""
     (told,), (untold,) = (
         evaluate(*with_a_copy(family), "knn", {"datasets": 1}, datasets=["toy:0"]).per_dataset
         for family in ("copy", "toy:0")
@@ -132,7 +132,7 @@ def test_a_near_copy_does_not_give_the_answer_away() -> None:
     assert told.regret[1] < 0.2 < 0.5 < untold.regret[1]
 
 
-def test_the_first_choices_are_told_with_the_regret_of_the_best_of_them() -> None:
+def test_the_first_choices_are_reported_with_the_regret_of_the_best_of_them() -> None:
     runs = toy_runs()
     result = evaluate(runs, toy_metafeatures(), "lightgbm", FAST, datasets=["toy:0"]).per_dataset[0]
     values = runs.runs[runs.runs["dataset"] == "toy:0"].set_index("setup")["value"]

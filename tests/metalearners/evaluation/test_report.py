@@ -45,7 +45,7 @@ def test_means_have_the_limits_of_students_t(warehouse: Warehouse) -> None:
     assert found["shots"]["random"]["5"]["mean"] == 0.75
 
 
-def test_limits_and_coverage_that_are_unknown_are_null(warehouse: Warehouse) -> None:
+def test_unknown_limits_and_coverage_are_null(warehouse: Warehouse) -> None:
     """One dataset has no interval; JSON has no NaN."""
     one = json.loads(json.dumps(reported(LearnerEvaluation(TWO.per_dataset[1:]), warehouse), allow_nan=False))
     assert one["tau"] == {"mean": 0.75, "low": None, "high": None}

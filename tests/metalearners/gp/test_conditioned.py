@@ -1,4 +1,4 @@
-"""Models after trials: what was tried goes by what came of it."""
+"""Models after trials: tried configurations are judged by their values."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ NOTHING = pd.Series(dtype=np.float64)
 
 @dataclass(frozen=True)
 class Independent:
-    """Scores of configurations 0 to 4, expected to be 0.4 to 0, that say nothing of each other."""
+    """Independent scores of configurations 0 to 4, with means 0.4 to 0."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         return Prediction(self.prior(configurations, metafeatures).mean)
@@ -27,7 +27,7 @@ class Independent:
         return np.argsort(-self.predict(configurations, metafeatures).mean)[:n]
 
     def expect(self, *_: object, **__: object) -> None:
-        """It knows no level."""
+        """It has no level."""
 
     def beats(self, configurations: ConfigurationTable, *_: object, **__: object) -> Floats:
         return np.full(len(configurations), np.nan)
@@ -58,12 +58,12 @@ def test_the_best_trial_comes_first_and_a_bad_one_last() -> None:
 
 
 def test_several_trials_of_one_configuration_count_as_their_mean() -> None:
-    """0.9 and 0.1 are less than 0.6 on average."""
+    """0.9 and 0.1 have a mean below 0.6."""
     first = after((4, 0.9), (4, 0.1), (3, 0.6), (2, 0.2)).choose(numbered(2, 3, 4), NOTHING, 1)
     assert first.tolist() == [1]
 
 
-def test_trials_in_turn_are_trials_at_once() -> None:
+def test_conditioning_step_by_step_equals_conditioning_at_once() -> None:
     at_once = after((4, 0.9), (3, 0.1), (0, 0.3))
     in_turn = after((4, 0.9)).condition(after((3, 0.1), (0, 0.3)).trials)
     everything = numbered(0, 1, 2, 3, 4)
@@ -84,11 +84,11 @@ def test_values_are_expected_in_the_unit_of_the_trials() -> None:
     assert (expected.low < expected.value).all()
     assert (expected.value < expected.high).all()
     width = expected.high - expected.low
-    assert width[4] > width[:4].max()  # it was not tried
+    assert width[4] > width[:4].max()  # the untried one
 
 
-def test_the_best_of_equally_good_configurations_was_lucky() -> None:
-    """All have 0.7. On 100 test rows a measured 0.7 has a standard deviation of 0.046: so much is luck."""
+def test_the_value_of_the_best_trial_is_shrunk_for_luck() -> None:
+    """All truly have 0.7. On 100 test rows, a measured 0.7 has a standard deviation of 0.046."""
     measured = [0.70, 0.75, 0.65, 0.69, 0.71]
     everything = numbered(0, 1, 2, 3, 4)
     trials = Observations(everything, np.array(measured), "logit")
@@ -103,11 +103,11 @@ def test_the_best_of_equally_good_configurations_was_lucky() -> None:
     few, some, many = best(100), best(1000), best(10**9)
     assert 0.70 < few[0] < 0.725 < some[0] < many[0] < 0.75
     assert few[1] > some[1] > many[1]
-    assert best(None, 100.0) == few  # where nothing else is said, all rows were tested
+    assert best(None, 100.0) == few  # by default, all rows were tested
     assert best(None) == pytest.approx(many)
 
 
-def test_costs_are_expected_to_be_costs() -> None:
+def test_values_of_costs_are_predicted_as_costs() -> None:
     trials = tuple((number, value - 1.2) for number, value in SIX)
     expected = after(*trials).expect(numbered(2, 4), NOTHING)
     assert expected is not None
@@ -115,11 +115,11 @@ def test_costs_are_expected_to_be_costs() -> None:
     assert expected.value[0] == pytest.approx(-0.3, abs=0.05)
 
 
-def test_a_few_trials_do_not_tell_what_to_expect() -> None:
+def test_a_few_trials_give_no_expected_value() -> None:
     assert after(*SIX[:4]).expect(numbered(0), NOTHING) is None
 
 
-def test_what_was_seen_to_be_better_is_likely_better() -> None:
+def test_a_better_trial_is_likely_better() -> None:
     known = after(*SIX)
     likely = known.beats(numbered(2, 0, 4), numbered(1), NOTHING)
     assert likely[0] > 0.8
@@ -127,7 +127,7 @@ def test_what_was_seen_to_be_better_is_likely_better() -> None:
     assert likely[1] < likely[2] < likely[0]
 
 
-def test_without_trials_nothing_is_said_that_the_model_does_not_say() -> None:
+def test_without_trials_predictions_are_the_models() -> None:
     nothing = Conditioned(Independent(), Observations(numbered(), np.empty(0)))
     assert nothing.expect(numbered(0), NOTHING) is None
     assert np.isnan(nothing.beats(numbered(0), numbered(1), NOTHING)).all()

@@ -1,4 +1,4 @@
-"""Kernels between points, and the points that stand for all."""
+"""Kernels between points, and inducing points."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ from metalearners.gp.kernels import (
 from tests.cases import each
 
 
-def test_the_kernel_is_scikit_learns_matern() -> None:
+def test_the_kernel_equals_scikit_learns_matern() -> None:
     random = np.random.default_rng(0)
     a, b = random.normal(size=(7, 3)), random.normal(size=(5, 3))
     np.testing.assert_allclose(matern(a, b), Matern(nu=2.5)(a, b), atol=1e-12)
 
 
-def test_the_other_kernel_is_scikit_learns_rbf() -> None:
+def test_the_other_kernel_equals_scikit_learns_rbf() -> None:
     random = np.random.default_rng(0)
     a, b = random.normal(size=(7, 3)), random.normal(size=(5, 3))
     np.testing.assert_allclose(correlation(squared_distances(a, b), "rbf"), RBF()(a, b), atol=1e-12)
@@ -52,15 +52,15 @@ def test_a_kernel_is_one_at_a_point_symmetric_and_positive(shape: Shape) -> None
     assert np.linalg.eigvalsh(k).min() > -1e-6
 
 
-def test_the_points_that_stand_for_all_are_one_of_each_group() -> None:
-    """Three groups of forty points each, a hundred times further apart than a group is wide."""
+def test_inducing_points_are_one_of_each_group() -> None:
+    """Three groups of forty points, at distances a hundred times their width."""
     random = np.random.default_rng(3)
     group = np.repeat([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]], 40, axis=0)
     chosen = spread_out(group + random.normal(scale=0.1, size=group.shape), 3, random, matern)
     assert sorted(np.round(chosen, -1).tolist()) == [[0, 0], [0, 10], [10, 0]]
 
 
-def test_features_of_the_points_that_stand_for_all_give_their_kernel() -> None:
+def test_features_of_the_inducing_points_give_their_kernel() -> None:
     Z = np.linspace(0, 4, 9)[:, None]
     phi = matern(Z, Z) @ nystroem_factor(matern(Z, Z), 1e-9)
     np.testing.assert_allclose(phi @ phi.T, matern(Z, Z), atol=1e-6)

@@ -1,4 +1,4 @@
-"""What trials teach: the posterior against known answers."""
+"""The posterior after trials, against known answers."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.cases import each
 from tests.metalearners.gp.priors import prior
 
 
-def test_a_configuration_like_a_bad_one_is_expected_to_be_bad() -> None:
+def test_a_configuration_similar_to_a_bad_one_is_predicted_bad() -> None:
     alike = [[1, 0], [1, 0], [0, 1], [0, 1]]
     after = Posterior(prior([0, 0], [[1, 0], [0, 1]]), np.array([0.2, 0.8])).predict(
         prior([0, 0, 0, 0], alike)
@@ -30,8 +30,8 @@ def test_level_and_spread_of_the_new_dataset_do_not_matter(level: float, spread:
     )
 
 
-def test_the_evidence_decides_between_explanations() -> None:
-    """Values that contradict the learner, and lie on a smooth function of the points."""
+def test_the_marginal_likelihood_weights_the_explanations() -> None:
+    """The values contradict the learner, and are a smooth function of the points."""
     points = np.linspace(0, 3, 30)[:, None]
     truth = np.sin(2 * points[:, 0])
     of_all = Prior(-2 * truth, 0.3 * np.eye(30), points)
@@ -47,7 +47,7 @@ def test_the_evidence_decides_between_explanations() -> None:
 
 
 def test_compared_trials_differ_as_their_values_do() -> None:
-    """Smooth functions that are known well: what was seen is what is expected, in the unit of the values."""
+    """Well-determined smooth functions: predictions equal the observed values, in their unit."""
     points = np.linspace(0, 6, 25)[:, None]
     factor = np.linalg.cholesky(np.exp(-0.5 * (points - points.T) ** 2) + 1e-9 * np.eye(25))
     truth = 3.0 * factor @ np.random.default_rng(1).normal(size=25)
@@ -58,8 +58,8 @@ def test_compared_trials_differ_as_their_values_do() -> None:
     assert after.std[tried].max() < 0.25 * truth.std()
 
 
-def test_what_trials_can_not_tell_of_all_configurations_is_no_doubt_about_one_of_them() -> None:
-    """A level that the prior leaves open, and the spread, are common to all: they do not count here."""
+def test_uncertainty_of_the_common_level_does_not_count_for_differences() -> None:
+    """The level, which the prior leaves open, and the spread are common to all configurations."""
     random = np.random.default_rng(0)
     factor = np.hstack([random.normal(size=(20, 5)), np.zeros((20, 1))])
     lifted = np.hstack([factor[:, :5], np.full((20, 1), 30.0)])
@@ -91,7 +91,7 @@ def test_candidates_in_single_precision_are_predicted_the_same() -> None:
         np.testing.assert_allclose(quick.std, exact.std, rtol=0.01)
 
 
-def test_draws_are_scattered_as_what_is_compared_says() -> None:
+def test_draws_have_the_mean_and_deviation_of_compared_predictions() -> None:
     """Means and deviations of many draws, over all explanations."""
     random = np.random.default_rng(5)
     of_all = Prior(random.normal(size=12), random.normal(size=(12, 4)), random.normal(size=(12, 2)))

@@ -1,4 +1,4 @@
-"""Forests that LightGBM trains, for tests."""
+"""Forests trained by LightGBM, for tests."""
 
 from typing import Any, Literal
 

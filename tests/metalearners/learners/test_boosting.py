@@ -1,4 +1,4 @@
-"""The LightGBM learner: the contract, and what is special to it."""
+"""The LightGBM learner: the contract, and its own properties."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_without_metafeatures_all_datasets_get_one_ranking() -> None:
     assert "NumberOfClasses" not in fitted.inputs.names
 
 
-def test_uses_the_metafeatures_that_it_is_told_to() -> None:
+def test_uses_only_the_given_metafeatures() -> None:
     fitted = learner(metafeatures=("NumberOfClasses",)).fit(toy_runs(), toy_metafeatures())
     assert fitted.inputs.names == ["criterion_entropy", "criterion_gini", "depth", "NumberOfClasses"]
     everything = learner(metafeatures=None).fit(toy_runs(), toy_metafeatures())

@@ -1,4 +1,4 @@
-"""Models that predict a mean: how far off they are on new datasets, and what trials change."""
+"""Models that predict a mean: their errors on new datasets, and the effect of trials."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ DATASET = toy_metafeatures().iloc[0]
 
 @dataclass(frozen=True, kw_only=True)
 class GiniIsBetter(CalibratedModel):
-    """Expects this score of gini, and its opposite of entropy."""
+    """Predicts this score for gini, and its opposite for entropy."""
 
     score: float
     described_by = ()
@@ -51,17 +51,17 @@ def learning(score: float) -> Callable[[RunTable, pd.DataFrame], GiniIsBetter]:
 
 
 def gini_always_wins(n_datasets: int = 12) -> RunTable:
-    """Ten runs of 1 and ten of 0 on every dataset: standard scores are 1 and -1."""
+    """Ten runs of 1 and ten of 0 on every dataset, with standard scores 1 and -1."""
     runs = toy_runs(n_datasets)
     criterion = runs.configurations.parameters["criterion"].loc[runs.runs["setup"]].to_numpy()
     return replace(runs, runs=runs.runs.assign(value=(criterion == "gini").astype(float)))
 
 
 @each(("score", "missed"), [(1.0, 0.0), (0.0, 1.0), (0.75, 0.25), (-1.0, 2.0)])
-def test_the_spread_is_that_of_a_normal_distribution_in_which_80_percent_miss_by_no_more(
+def test_the_spread_is_that_of_a_normal_distribution_with_the_same_80_percent_interval(
     score: float, missed: float
 ) -> None:
-    """Scores are 1 and -1, so each run is missed by |1 - score|: the half width of the 80 % interval."""
+    """Scores are 1 and -1, so each error is |1 - score|: the half width of the 80 % interval."""
     found = calibrated(learning(score), gini_always_wins(), toy_metafeatures())
     assert found.calibration.spread == pytest.approx(missed / Z80)
     predicted = found.predict(toy_runs().configurations, DATASET)
@@ -69,8 +69,8 @@ def test_the_spread_is_that_of_a_normal_distribution_in_which_80_percent_miss_by
     assert predicted.std == pytest.approx(np.full(20, missed / Z80))
 
 
-def test_errors_are_those_of_models_that_have_not_seen_the_family() -> None:
-    """Twelve datasets, two of one family, are left out in five folds of families, each of them once."""
+def test_errors_are_measured_on_left_out_families() -> None:
+    """Twelve datasets, two of them of one family, are each left out once, in five folds of families."""
     seen: list[tuple[set[str], set[str]]] = []
 
     def learn(runs: RunTable, metafeatures: pd.DataFrame) -> GiniIsBetter:
@@ -93,13 +93,13 @@ def test_errors_are_those_of_models_that_have_not_seen_the_family() -> None:
     assert all(known == described for known, described in seen)
 
 
-def test_what_is_learned_from_one_family_is_not_calibrated() -> None:
+def test_a_model_of_one_family_is_not_calibrated() -> None:
     runs = gini_always_wins(1)
     assert calibrated(learning(1.0), runs, toy_metafeatures(1)).calibration == UNCALIBRATED
 
 
 def levels(datasets: int = 60) -> tuple[RunTable, pd.DataFrame]:
-    """Gini is 5 points better than a tree, whose accuracy landmarkers tell, and entropy 10 points worse."""
+    """Gini is 5 points above a tree, whose accuracy is a landmarker, and entropy 10 points below."""
     runs, metafeatures = toy_runs(datasets), toy_metafeatures(datasets)
     tree = np.random.default_rng(0).uniform(0.6, 0.9, datasets)
     metafeatures = metafeatures.assign(**{"J48.0001.ErrRate": 1 - tree, "MajorityClassPercentage": 50.0})
@@ -110,7 +110,7 @@ def levels(datasets: int = 60) -> tuple[RunTable, pd.DataFrame]:
     return replace(runs, runs=runs.runs.assign(value=value)), metafeatures
 
 
-def test_values_are_expected_in_the_unit_of_the_measure_and_held_by_their_intervals() -> None:
+def test_values_are_predicted_in_the_unit_of_the_measure_and_within_their_intervals() -> None:
     runs, metafeatures = levels()
     found = calibrated(learning(1.0), runs, metafeatures)
     assert "J48.0001.ErrRate" in found.qualities
@@ -125,7 +125,7 @@ def test_values_are_expected_in_the_unit_of_the_measure_and_held_by_their_interv
     assert np.mean(kept) > 0.7
 
 
-def test_a_gain_that_always_came_true_is_nearly_sure_and_one_that_never_did_is_not() -> None:
+def test_a_gain_that_always_occurred_is_nearly_sure_and_one_that_never_did_is_not() -> None:
     runs, metafeatures = levels()
     table = runs.configurations
     criterion = table.parameters["criterion"].to_numpy()
@@ -138,16 +138,16 @@ def test_a_gain_that_always_came_true_is_nearly_sure_and_one_that_never_did_is_n
 
 
 @each(("spread", "doubt"), [(0.0, 0.5), (0.4, 0.5), (2.0, np.sqrt(2))])
-def test_however_sure_a_model_is_it_doubts_what_it_says_of_a_new_dataset(spread: float, doubt: float) -> None:
-    """Half of the variance is in common to similar configurations, and half a standard deviation at least."""
+def test_predictions_for_a_new_dataset_have_a_least_uncertainty(spread: float, doubt: float) -> None:
+    """Similar configurations share half of the variance; it is at least half a standard deviation."""
     prior = model(0.5, spread=spread).prior(toy_runs().configurations, DATASET)
     assert np.sqrt(prior.variance) == pytest.approx(np.full(20, doubt), rel=0.2)  # features are random
     assert prior.mean.tolist() == [0.5, -0.5] * 10
 
 
 @each("columns", [1, 5])
-def test_inner_products_of_random_features_are_about_the_kernel(columns: int) -> None:
-    """Each is a mean over 200 frequencies, whose standard error is below 1 / sqrt(200) = 0.07."""
+def test_inner_products_of_random_features_approximate_the_kernel(columns: int) -> None:
+    """Each is a mean over 200 frequencies, with a standard error below 1 / sqrt(200) = 0.07."""
     x = np.random.default_rng(0).normal(size=(30, columns))
     scaled = x / np.sqrt(columns)
     phi = random_features(x)

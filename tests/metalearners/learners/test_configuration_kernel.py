@@ -38,14 +38,14 @@ def test_a_hyperparameter_without_effect_gets_a_longer_scale() -> None:
     assert scale["depth"] / spread["depth"] > 3 * scale["criterion_entropy"] / spread["criterion_entropy"]
 
 
-def test_inner_products_of_features_are_the_kernel() -> None:
+def test_inner_products_of_features_equal_the_kernel() -> None:
     kernel, _ = learned()
     x = kernel.points(toy_runs().configurations, toy_metafeatures().iloc[0])
     phi = kernel.features(toy_runs().configurations, toy_metafeatures().iloc[0])
     np.testing.assert_allclose(phi @ phi.T, matern(x, x), atol=1e-4)
 
 
-def test_columns_over_magnitudes_are_compared_by_their_logarithms() -> None:
+def test_columns_that_span_magnitudes_are_compared_by_their_logarithms() -> None:
     runs = toy_runs()
     rate = np.geomspace(1e-5, 1, len(runs.configurations))
     runs.configurations.parameters["rate"] = rate.astype(object)
@@ -60,10 +60,10 @@ def test_columns_over_magnitudes_are_compared_by_their_logarithms() -> None:
 
 
 @each(("scales", "logarithmic"), [({}, [True, False]), ({"wide": "linear", "even": "log"}, [False, True])])
-def test_a_declared_scale_stands_before_what_the_values_look_like(
+def test_a_declared_scale_overrides_the_detected_one(
     scales: dict[str, Scale], logarithmic: list[bool]
 ) -> None:
-    """One hyperparameter is spread over magnitudes, one evenly."""
+    """One hyperparameter is spread over magnitudes, the other evenly."""
     runs = toy_runs()
     n = len(runs.configurations)
     runs.configurations.parameters["wide"] = np.geomspace(1e-5, 1, n).astype(object)

@@ -25,31 +25,31 @@ def test_every_quality_is_registered() -> None:
 
 
 def test_features_are_normal_scores_of_ranks() -> None:
-    """Of nine values the fifth is the median, 0, and the lowest and highest are opposite."""
+    """The fifth of nine values is the median, 0, and the lowest and highest are opposite."""
     rows = describe(datasets(), ["sizes"]).points[:, 0]
     assert rows[4] == pytest.approx(0)
     assert rows[0] == pytest.approx(-rows[8])
     assert (np.diff(rows) > 0).all()
 
 
-def test_a_training_dataset_is_placed_where_it_stands() -> None:
+def test_a_training_dataset_keeps_its_features() -> None:
     known = describe(datasets(), list(FEATURE_GROUPS))
     for number in range(9):
         np.testing.assert_allclose(known.place(datasets().iloc[number]), known.points[number])
         assert known.distances(known.points[number])[:, number].max() == 0
 
 
-def test_what_does_not_vary_or_is_mostly_missing_is_left_out() -> None:
+def test_constant_and_mostly_missing_qualities_are_left_out() -> None:
     frame = datasets().drop(columns=list(GROUPS["relative"]))
     frame.loc[:5, "NumberOfNumericFeatures"] = np.nan
     known = describe(frame, list(FEATURE_GROUPS))
     assert "relative" not in known.groups
     of_sizes = known.used[: len(FEATURE_GROUPS["sizes"](lambda name: frame[name].to_numpy()))]
-    assert of_sizes.tolist() == [True, True, False, False, True]  # one number of classes
+    assert of_sizes.tolist() == [True, True, False, False, True]  # a constant number of classes
 
 
 @given(st.dictionaries(st.sampled_from(QUALITIES), st.floats(allow_nan=True, allow_infinity=True)))
-def test_any_dataset_has_a_place(qualities: dict[str, float]) -> None:
+def test_any_dataset_has_features(qualities: dict[str, float]) -> None:
     known = describe(datasets(), list(FEATURE_GROUPS))
     u = known.place(pd.Series(qualities, dtype=float))
     assert np.isfinite(u).all()

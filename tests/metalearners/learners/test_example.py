@@ -1,4 +1,4 @@
-"""The meta-learner that the tutorial adds keeps the contract."""
+"""The tutorial's meta-learner keeps the contract."""
 
 import sys
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ TUTORIAL = ROOT / "docs" / "pages" / "tutorials" / "add-a-meta-learner.md"
 
 @pytest.fixture(scope="class")
 def example() -> Iterator[ModuleType]:
-    """The module that the tutorial begins with."""
+    """The module at the beginning of the tutorial."""
     code = next(block.text for block in blocks(TUTORIAL) if block.language == "python")
     module = ModuleType("tutorial_ridge")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
+        patch.setitem(sys.modules, module.__name__, module)  # dataclasses look up their module
         exec(compile(code, str(TUTORIAL), "exec"), vars(module))
         yield module
 

@@ -14,8 +14,8 @@ from warehouse.support.errors import DamagedModel
 def test_a_forest_by_hand() -> None:
     """Two trees: x0 <= 1: 1, else 2; and x0 <= 3: 10, else (x1 <= 0: 20, else 30).
 
-    NaN goes left at both roots, and right at the last node. Leaves count from the left, so that left of the
-    roots there is leaf 0, bit 1, and left of the last node there is leaf 1, bit 2.
+    NaN goes left at both roots, and right at the last node. Leaves are numbered from the left, so that leaf 0
+    (bit 1) is left of the roots, and leaf 1 (bit 2) left of the last node.
     """
     forest = Forest(
         n_features=2,

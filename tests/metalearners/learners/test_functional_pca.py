@@ -1,4 +1,4 @@
-"""Functional PCA: the contract, and what is special to it."""
+"""Functional PCA: the contract, and its own properties."""
 
 from dataclasses import replace
 from typing import Any
@@ -29,7 +29,7 @@ class TestFunctionalPCA(MetaLearnerContract):
 
 
 def test_the_best_are_chosen_together() -> None:
-    """Two families of configurations: after the best of one, the other is worth more than the second best."""
+    """With two families of configurations, the best of the other is worth more than the second best."""
     learner = FunctionalPCALearner().fit(toy_runs(), toy_metafeatures())
     unknown = pd.Series({"NumberOfClasses": 7.0})  # between the families
     configurations = toy_runs().configurations
@@ -40,7 +40,7 @@ def test_the_best_are_chosen_together() -> None:
     )
 
 
-def test_a_longer_choice_begins_with_the_shorter_one_and_ends_with_what_is_expected_least_of() -> None:
+def test_a_longer_choice_begins_with_the_shorter_one_and_ends_with_the_worst() -> None:
     learner = FunctionalPCALearner().fit(toy_runs(), toy_metafeatures())
     configurations, dataset = toy_runs().configurations, toy_metafeatures().iloc[0]
     everything = learner.choose(configurations, dataset, len(configurations) + 1)
@@ -49,7 +49,7 @@ def test_a_longer_choice_begins_with_the_shorter_one_and_ends_with_what_is_expec
     assert everything[-1] == learner.predict(configurations, dataset).mean.argmin()
 
 
-def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
+def test_equal_runs_are_predicted_as_average() -> None:
     runs = toy_runs()
     flat = replace(runs, runs=runs.runs.assign(value=0.5))
     one = replace(
@@ -63,7 +63,7 @@ def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
 
 
 def noisy_runs(noise: float) -> RunTable:
-    """The toy runs, whose accuracies are a matter of chance, and whose log losses are not."""
+    """The toy runs with random accuracies and informative log losses."""
     runs = toy_runs()
     clean = runs.runs.set_index("run")["value"]
     random = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def noisy_runs(noise: float) -> RunTable:
 
 
 def likeness(runs: RunTable, **settings: float) -> float:
-    """Correlation of predictions with how good the configurations truly are."""
+    """Correlation of predictions with the true quality of configurations."""
     model = FunctionalPCALearner(**settings).fit(runs, toy_metafeatures())  # type: ignore[arg-type]
     described = toy_metafeatures().iloc[[0, 1]]
     few, many = (model.predict(runs.configurations, dataset).mean for _, dataset in described.iterrows())
@@ -80,7 +80,7 @@ def likeness(runs: RunTable, **settings: float) -> float:
     return float(np.corrcoef(np.concatenate([few, many]), np.concatenate([gini, 1 - gini]))[0, 1])
 
 
-def test_related_measures_say_what_a_noisy_one_does_not() -> None:
+def test_related_measures_help_to_predict_a_noisy_one() -> None:
     noisy = noisy_runs(noise=5.0)
     assert likeness(noisy, related=0.0) < 0.6
     assert likeness(noisy, related=0.5) > 0.8
@@ -96,14 +96,14 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
 
 
 def test_intervals_hold_on_new_datasets() -> None:
-    """On average over the toy world; each dataset is left out in turn."""
+    """On average over the toy world, leaving out each dataset in turn."""
     result = evaluate(toy_runs(), toy_metafeatures(), "functional-pca")
     assert result.coverage is not None
     assert 0.6 < result.coverage.mean < 0.95
 
 
 def test_the_first_choice_is_better_than_others_as_often_as_is_stated() -> None:
-    """Half of them are as good as it, so that chance decides; each dataset is left out in turn."""
+    """Half of them are as good as it, so chance decides; each dataset is left out in turn."""
     runs, metafeatures = noisy_runs(0.3), toy_metafeatures()
     stated, true = [], []
     for dataset in runs.runs["dataset"].unique():
@@ -130,8 +130,8 @@ def many_datasets() -> tuple[RunTable, pd.DataFrame]:
     return replace(runs, runs=table), metafeatures
 
 
-def test_a_dataset_is_taken_out_as_if_its_runs_had_been_nothing() -> None:
-    """Whatever its runs were, no number of the model without it changes, given the same hyperparameters."""
+def test_removing_a_dataset_from_a_model_removes_all_influence_of_its_runs() -> None:
+    """Given the hyperparameters, no number of the model without it depends on its runs."""
     runs, metafeatures = many_datasets()
     model = FunctionalPCALearner().fit(runs, metafeatures)
     other = np.random.default_rng(0).normal(size=model.W.shape[1])
@@ -153,7 +153,7 @@ def test_a_dataset_is_taken_out_as_if_its_runs_had_been_nothing() -> None:
         assert expected[0].std == pytest.approx(expected[1].std, abs=1e-9)
 
 
-def test_what_is_left_predicts_nearly_as_a_model_that_was_trained_without() -> None:
+def test_a_model_with_a_dataset_removed_predicts_like_one_trained_without() -> None:
     runs, metafeatures = many_datasets()
     taken_out = FunctionalPCALearner().fit(runs, metafeatures).without({"toy:9", "toy:11"})
     trained = FunctionalPCALearner().fit(without_datasets(runs, ["toy:9"]), metafeatures)
@@ -164,8 +164,8 @@ def test_what_is_left_predicts_nearly_as_a_model_that_was_trained_without() -> N
     assert np.corrcoef(*expected)[0, 1] > 0.99
 
 
-def test_taking_out_nothing_changes_nothing_and_too_much_takes_a_training() -> None:
+def test_removing_nothing_changes_nothing_and_removing_too_much_needs_a_training() -> None:
     runs, metafeatures = many_datasets()
     model = FunctionalPCALearner().fit(runs, metafeatures)
-    assert model.without({"toy:7", "unknown"}) is model  # its runs are all equal: nothing was learned of it
+    assert model.without({"toy:7", "unknown"}) is model  # all its runs are equal, so it had no influence
     assert model.without({f"toy:{number}" for number in range(10)}) is None

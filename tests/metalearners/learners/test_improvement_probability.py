@@ -1,4 +1,4 @@
-"""How far expected gains may be off: known answers on simulated comparisons, and what is compared."""
+"""Uncertainty of expected gains: known answers on simulated comparisons, and the choice of comparisons."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ from warehouse.vocabulary.configuration import Configuration
 SPREAD = GainSpread(factor=1.5, widening=0.5, usual_rows=2000.0, most_rows=32000.0)
 
 
-def test_gains_are_less_certain_on_more_rows_than_usual_as_far_as_that_is_known() -> None:
+def test_gains_are_less_certain_on_more_rows_if_their_widening_is_known() -> None:
     assert [SPREAD.at(rows) for rows in (10, 2000, 8000, 32000, 1e6)] == pytest.approx([1.5, 1.5, 3, 6, 6])
     assert SPREAD.at(np.nan) == 1.5
 
@@ -42,7 +42,7 @@ def test_more_rows_never_make_a_gain_more_certain(few: float, more: float) -> No
     assert SPREAD.at(few) <= SPREAD.at(more)
 
 
-def test_factor_and_widening_are_found_again() -> None:
+def test_factor_and_widening_are_recovered() -> None:
     random = np.random.default_rng(0)
     rows = random.choice([500.0, 2000.0, 8000.0, 32000.0, np.nan], 20_000)
     gain = random.normal(1.5, 1, len(rows))
@@ -53,7 +53,7 @@ def test_factor_and_widening_are_found_again() -> None:
 
 
 def repeated_runs() -> tuple[TrainingData, list[Positions], list[Floats]]:
-    """Three configurations on two datasets of 2,000 rows; on one, the first two again on 8,000."""
+    """Three configurations on two datasets of 2,000 rows; on one dataset the first two also on 8,000."""
     values = [0.9, 0.8, 0.7, 0.5, 0.6, 0.7]
     keep = np.array([name in {"setup 0", "setup 1", "setup 2"} for name in toy_runs(2).runs["setup"]])
     runs = toy_runs(2)
@@ -65,8 +65,8 @@ def repeated_runs() -> tuple[TrainingData, list[Positions], list[Floats]]:
     return replace(data, larger=larger), rows, [np.array([2.0, 1.0, 0.0]), np.array([2.0, 1.0, 0.0])]
 
 
-def test_first_choices_are_judged_beside_the_reference_on_each_number_of_rows() -> None:
-    """On one dataset configuration 0 is better on 2,000 rows, not on 8,000; on the other it never is."""
+def test_first_choices_are_compared_with_the_reference_on_each_number_of_rows() -> None:
+    """On one dataset configuration 0 is better on 2,000 rows but not on 8,000; on the other it never is."""
     data, rows, expected = repeated_runs()
     found = first_beside(1, data, rows, expected)
     assert found[["dataset", "rows", "won"]].to_numpy().tolist() == [
@@ -80,7 +80,7 @@ def test_first_choices_are_judged_beside_the_reference_on_each_number_of_rows() 
     assert not enough(found)
 
 
-def test_the_reference_is_what_gains_are_stated_over() -> None:
+def test_the_reference_is_the_baseline_of_stated_gains() -> None:
     of_classes, of_numbers = map(get_flow, REFERENCES)
     references = [setup_of(Configuration(flow.name, flow.default())) for flow in (of_classes, of_numbers)]
     assert [FunctionalPCALearner().reference, REFERENCE_OF_NUMBERS] == references
@@ -93,7 +93,7 @@ def test_the_reference_is_that_of_the_runs_task_type() -> None:
 
 
 def test_a_model_is_less_sure_of_gains_where_first_choices_were_overtaken_on_more_rows() -> None:
-    """On 8,000 rows all configurations are equally good, whatever they were on 2,000."""
+    """On 8,000 rows all configurations are equally good, unlike on 2,000."""
     runs, metafeatures = toy_runs(24), toy_metafeatures(24)
     base = runs.runs.assign(train_rows=2000.0)
     random = np.random.default_rng(0)

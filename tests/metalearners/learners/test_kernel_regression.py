@@ -1,4 +1,4 @@
-"""Coordinates predicted from distances between datasets."""
+"""Predict coordinates from distances between datasets."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ RIDGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 
 
 def problem(d: int = 14, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Distances by one group, and coordinates that follow the position."""
+    """Distances in one group of meta-features, and coordinates that follow the position."""
     random = np.random.default_rng(seed)
     x = random.normal(size=d)
     S = np.column_stack([np.sin((k + 1) * x) for k in range(K)]) + 0.1 * random.normal(size=(d, K))
@@ -19,8 +19,8 @@ def problem(d: int = 14, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndar
 
 
 @each("families", [np.arange(14), np.repeat(np.arange(7), 2), np.arange(14) // 5])
-def test_what_is_missed_is_what_a_regression_on_the_other_families_misses(families: np.ndarray) -> None:
-    """With the weights and the ridge that were chosen; the first block is the first coordinate."""
+def test_errors_are_those_of_a_regression_on_the_other_families(families: np.ndarray) -> None:
+    """With the chosen weights and ridge; the first block is the first coordinate."""
     D, S = problem()
     learned = regress(D, S, families)
     kappa = np.exp(-np.tensordot(learned.block_weights[0], D, 1))
@@ -35,8 +35,8 @@ def test_what_is_missed_is_what_a_regression_on_the_other_families_misses(famili
     np.testing.assert_allclose(learned.missed[:, 0], best, atol=1e-9)
 
 
-def test_what_copies_say_of_each_other_does_not_count() -> None:
-    """Pairs of equal datasets predict each other perfectly; other pairs are far and say nothing."""
+def test_predictions_between_copies_do_not_count() -> None:
+    """Equal datasets predict each other perfectly; different pairs are too far to be informative."""
     S = np.repeat(np.random.default_rng(0).normal(size=(8, 1)), 2, axis=0)
     pair = np.repeat(np.arange(8), 2)
     D = np.where(pair[:, None] == pair, 0.0, 50.0)[None]
@@ -45,7 +45,7 @@ def test_what_copies_say_of_each_other_does_not_count() -> None:
     assert (together.missed**2).sum() > 0.99 * (S**2).sum()
 
 
-def test_of_very_many_datasets_some_choose_the_weights_and_all_are_predicted_from(
+def test_some_of_very_many_datasets_choose_the_weights_and_all_predict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     D, S = problem(d=60)

@@ -1,4 +1,4 @@
-"""LightGBM's trees as a forest: they predict what LightGBM predicts."""
+"""LightGBM's trees as a forest predict what LightGBM predicts."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def test_equals_lightgbm_on_numbers_and_missing_values(leaves: int) -> None:
     rng = np.random.default_rng(0)
     X = rows(rng)
     booster = trained(X, target(X, rng), num_leaves=leaves)
-    # NaN also where training had none, on thresholds, and infinite values.
+    # NaN in columns without NaN in training, values at thresholds, and infinite values.
     new = rows(rng, 3000, missing=0.5)
     new[::3, 4] = np.nan
     new[:400] = X
@@ -23,7 +23,7 @@ def test_equals_lightgbm_on_numbers_and_missing_values(leaves: int) -> None:
     np.testing.assert_allclose(forest_of(booster).predict(new), expected, atol=1e-12, rtol=0)
 
 
-def test_missing_values_go_left_or_right_as_training_found_best() -> None:
+def test_missing_values_go_left_or_right_as_trained() -> None:
     values = np.repeat([1.0, 2.0, np.nan], 20)[:, None]
     for of_missing in (-5.0, 5.0):
         y = np.repeat([-1.0, 1.0, of_missing], 20)

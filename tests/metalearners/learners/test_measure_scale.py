@@ -1,4 +1,4 @@
-"""Scores in the unit of the measure, by what landmarkers reach."""
+"""Scores in the unit of the measure, by landmarkers."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ NOT_REPEATED = LargerRuns(np.empty(0, np.intp), np.empty(0), np.empty(0))
 
 
 def metafeatures(tree: np.ndarray) -> pd.DataFrame:
-    """Datasets on which a tree has these error rates."""
+    """Datasets with these error rates of a tree."""
     rows = np.exp(np.linspace(5, 10, len(tree))).round()
     return pd.DataFrame(
         {
@@ -32,7 +32,7 @@ def metafeatures(tree: np.ndarray) -> pd.DataFrame:
 
 
 def accuracy(tree: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """On the logit scale a good configuration is 0.5 above the tree, and a score is worth 0.2."""
+    """On the logit scale a good configuration is 0.5 above the tree, and a score of 1 is worth 0.2."""
     return 1 / (1 + np.exp(-(np.log((1 - tree) / tree) + 0.5 + 0.2 * (scores - 1))))
 
 
@@ -72,7 +72,7 @@ def learned(**options: float) -> OwnUnit:
 
 
 @each("tree", [0.08, 0.2, 0.35])
-def test_a_new_dataset_is_as_good_as_its_landmarkers_say(tree: float) -> None:
+def test_the_level_of_a_new_dataset_follows_its_landmarkers(tree: float) -> None:
     scores = np.array([0.0, 1.0, 2.0])
     expected = learned().expect(scores, metafeatures(np.array([tree])).iloc[0])
     np.testing.assert_allclose(expected.value, accuracy(np.array([tree]), scores), atol=0.01)
@@ -81,14 +81,14 @@ def test_a_new_dataset_is_as_good_as_its_landmarkers_say(tree: float) -> None:
 
 
 def test_costs_have_no_upper_bound() -> None:
-    """A share of errors as a cost: values are negative, and stay so."""
+    """A share of errors as a cost: values are negative, and remain so."""
     own = learned(sign=-1.0)
     expected = own.expect(np.array([1.0]), metafeatures(np.array([0.3])).iloc[0])
     np.testing.assert_allclose(-expected.value, 1 - accuracy(np.array([0.3]), np.array([1.0])), atol=0.02)
     assert expected.low < expected.value < expected.high < 0
 
 
-def test_intervals_hold_four_of_five_new_datasets() -> None:
+def test_intervals_contain_four_of_five_new_datasets() -> None:
     own = learned(noise=0.3)
     random = np.random.default_rng(7)
     tree = random.uniform(0.05, 0.4, 150)
@@ -101,7 +101,7 @@ def test_intervals_hold_four_of_five_new_datasets() -> None:
 
 
 def repeated(gain: float) -> OwnUnit:
-    """Learned from runs on 2,000 rows and on 8,000, on which z is larger by `gain` for e times the rows."""
+    """Scale trained on runs on 2,000 and 8,000 rows, in which z grows by `gain` per factor e of the rows."""
     data, scores = training()
     z = np.log(data.values / (1 - data.values)) + gain * np.log(4)
     larger = LargerRuns(np.arange(len(scores)), np.full(len(scores), 8000.0), 1 / (1 + np.exp(-z)))
@@ -116,7 +116,7 @@ def repeated(gain: float) -> OwnUnit:
     return own
 
 
-def test_more_rows_are_worth_what_they_were_worth_elsewhere() -> None:
+def test_the_gain_of_more_rows_is_that_on_other_datasets() -> None:
     own, described = repeated(0.1), metafeatures(np.array([0.2])).iloc[0].copy()
     described["NumberOfInstances"] = 20_000.0
     few, more, most, all_rows = (
@@ -141,6 +141,6 @@ def test_a_dataset_without_landmarkers_gets_a_wide_interval_and_no_error() -> No
     assert np.isfinite(expected.value).all()
 
 
-def test_a_few_datasets_say_nothing_of_levels() -> None:
+def test_levels_need_more_than_a_few_datasets() -> None:
     data, scores = training(datasets=10)
     assert learn_own_unit(data, np.arange(len(scores)), scores, scores) is None

@@ -1,4 +1,4 @@
-"""Learners that look runs up: the contract, and known answers."""
+"""Nearest-neighbour learners: the contract, and known answers."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ class TestNearestDatasetLightGBM(MetaLearnerContract):
 
 
 def ranked(learner: str, classes: float, **settings: object) -> list[str]:
-    """Configurations of the toy world, the first choice first."""
+    """Configurations of the toy world, first choice first."""
     fitted = make(learner, settings).fit(toy_runs(), toy_metafeatures())
     configurations = toy_runs().configurations
     order = fitted.choose(configurations, pd.Series({"NumberOfClasses": classes}), len(configurations))
@@ -45,8 +45,8 @@ def test_a_learner_without_metafeatures_ranks_alike_for_all(learner: str) -> Non
     assert ranked(learner, FEW) == ranked(learner, MANY)
 
 
-def test_a_portfolio_has_something_for_every_family() -> None:
-    """gini is best on one half of the datasets, entropy on the other: the first two are one of each."""
+def test_a_portfolio_covers_every_family() -> None:
+    """gini is best on half of the datasets, entropy on the other half; the first two are one of each."""
     assert set(ranked("portfolio", FEW)[:2]) == {"gini", "entropy"}
 
 
@@ -59,7 +59,7 @@ def test_the_best_of_the_nearest_datasets_come_first(learner: str) -> None:
     assert ranked(learner, MANY, **settings)[0] == "entropy"
 
 
-def test_where_nobody_ran_the_best_one_what_is_most_like_it_comes_first() -> None:
+def test_without_a_run_of_the_best_configuration_the_most_similar_one_comes_first() -> None:
     fitted = make("portfolio").fit(toy_runs(), toy_metafeatures())
     configurations = toy_runs().configurations
     best = configurations.take(fitted.choose(configurations, pd.Series(dtype=float), 1))

@@ -23,25 +23,29 @@ class TestThesisKNNLightGBM(MetaLearnerContract):
 
 
 def three_datasets() -> pd.DataFrame:
-    """Two features of the toy datasets, of which the last lacks one."""
+    """Two features of the toy datasets; the last dataset lacks one."""
     return pd.DataFrame({"a": [0.0, 10.0, 100.0], "b": [0.0, 4.0, np.nan]}, index=["toy:0", "toy:1", "toy:2"])
 
 
-def test_gaps_are_medians_and_nothing_is_a_logarithm() -> None:
+def test_gaps_are_filled_with_medians_and_no_logarithms_are_taken() -> None:
     """The median of b is 2, so the third dataset is (100, 2); deviations are 45 and 1.6.
 
-    From (60, 2) the distances of a are 1.33, 1.11 and .89; by logarithms the second would be nearest.
+    From (60, 2) the distances of a are 1.33, 1.11 and .89; with logarithms the second would be nearest.
     """
     fitted = make("knn-thesis", {"metafeatures": ["a", "b"], "datasets": 3}).learn(
         toy_runs(n_datasets=3), three_datasets()
     )
     assert fitted.nearest(pd.Series({"a": 60.0, "b": 2.0})).tolist() == [2, 1, 0]
-    assert fitted.nearest(pd.Series({"a": 60.0})).tolist() == [2, 1, 0]  # a gap of the new one is 2 as well
+    assert fitted.nearest(pd.Series({"a": 60.0})).tolist() == [
+        2,
+        1,
+        0,
+    ]  # the gap of the new one is also filled with 2
     assert fitted.nearest(pd.Series({"a": 60.0, "b": 9.0})).tolist() == [1, 2, 0]
 
 
-def test_the_five_nearest_are_of_all_runs_on_the_nearest_datasets() -> None:
-    """A configuration that ran on two datasets has the mean of its two scores: both are at distance 0."""
+def test_the_five_nearest_runs_are_from_the_nearest_datasets() -> None:
+    """A configuration that was run on two datasets gets the mean score: both are at distance 0."""
     runs, described = toy_runs(n_datasets=2), toy_metafeatures(2)
     near = {k: make("knn-thesis", {"metafeatures": ["NumberOfClasses"], "datasets": k}) for k in (1, 2)}
     new = described.iloc[0]

@@ -75,7 +75,7 @@ def test_links_are_those_of_the_site(markdown: str, page: str, expected: str) ->
     [
         ("---\ndescription: What it is.\n---\n# Title\n\nText.", "a.md", ("Title", "What it is.")),
         ("# Title\n\nText.", "a.md", ("Title", "")),
-        ("# Changelog\n", "project/changelog.md", ("Changelog", "What changed, and what it brought.")),
+        ("# Changelog\n", "project/changelog.md", ("Changelog", "What changed, and its effect.")),
     ],
 )
 def test_a_page_is_summed_up_by_title_and_description(

@@ -1,4 +1,4 @@
-"""Acquisition functions: closed-form answers, what makes a candidate worth more, and refusals."""
+"""Acquisition functions: closed-form answers, properties, and refusals."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def worth(name: str, mean: list[float], std: list[float] | None, situation: Situ
 
 
 @pytest.mark.parametrize(("mean", "improvement"), [(2.0, 1.0), (1.0, 0.0), (0.2, 0.0)])
-def test_improvement_of_what_is_certain_is_the_gain_or_nothing(mean: float, improvement: float) -> None:
+def test_improvement_of_a_certain_prediction_is_the_gain_or_0(mean: float, improvement: float) -> None:
     assert worth("ei", [mean], [0.0], Situation(best=1.0, xi=0.0)) == pytest.approx([improvement])
 
 
@@ -51,12 +51,12 @@ def test_probability_of_beating_an_equal_mean_is_a_half() -> None:
     assert worth("pi", [0.6 + 1.2815515655], [1.0], situation) == pytest.approx([0.9])
 
 
-def test_the_upper_bound_is_the_mean_and_kappa_deviations() -> None:
+def test_the_upper_bound_is_the_mean_plus_kappa_deviations() -> None:
     assert KAPPA == 1.0
     assert worth("ucb", [0.2, -1.0], [0.5, 2.0], Situation(best=9.0)) == pytest.approx([0.7, 1.0])
 
 
-def test_value_is_what_is_predicted() -> None:
+def test_value_is_the_predicted_mean() -> None:
     assert worth("value", [0.2, -1.0], None, Situation(best=9.0)).tolist() == [0.2, -1.0]
 
 
@@ -71,7 +71,7 @@ def test_a_trial_of_e_minus_one_seconds_is_the_unit_of_time() -> None:
     assert per_second == pytest.approx([HEIGHT, HEIGHT / 2, HEIGHT / np.log(2)])
 
 
-def test_value_per_second_is_what_is_above_the_median_over_log_time() -> None:
+def test_value_per_second_is_the_excess_over_the_median_by_log_time() -> None:
     seconds = np.array([np.e - 1, np.e**2 - 1, np.e - 1])
     situation = Situation(best=0.0, seconds=seconds)
     assert worth("value-per-second", [1.0, 4.0, 3.0], None, situation) == pytest.approx([-2.0, 0.5, 0.0])
@@ -106,7 +106,7 @@ def test_a_larger_deviation_is_never_worth_less(one: float, other: float, mean: 
 # Refusals
 
 
-def test_an_unknown_function_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_function_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         BadInput, match="unknown acquisition function 'luck'; known are ei, ei-per-second, pi"
     ):
@@ -114,8 +114,8 @@ def test_an_unknown_function_is_answered_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ACQUISITIONS))
-def test_what_a_function_needs_is_what_the_lists_say(name: str) -> None:
-    """Without it, it is refused in one line that says what to do."""
+def test_the_needs_of_a_function_are_listed(name: str) -> None:
+    """Without them it is refused in one line that says what to do."""
     for needs, std, seconds, reason in (
         (UNCERTAIN, None, np.ones(1), "has no uncertainty"),
         (TIMED, [1.0], None, "needs predicted running times"),

@@ -1,4 +1,4 @@
-"""Where proposals come from: tables and spaces."""
+"""Candidates from tables and spaces."""
 
 from collections.abc import Collection, Hashable, Sequence
 
@@ -22,7 +22,7 @@ def _few_random_ones(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Asked:
-    """A score that keeps what it is asked; it is the higher the nearer a vector is to `peak`."""
+    """A score that records its input, and grows towards `peak`."""
 
     def __init__(self, peak: float = 0.5, waves: float = 0.0) -> None:
         self.peak, self.waves = peak, waves
@@ -38,7 +38,7 @@ class Asked:
 
     @property
     def drawn(self) -> Floats:
-        """The vectors that it was asked about first."""
+        """The vectors scored first."""
         return vectors_of(self.asked[0])
 
 
@@ -60,7 +60,7 @@ def best(
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def test_the_best_row_is_the_one_with_the_highest_score_among_those_that_are_left() -> None:
+def test_the_best_row_has_the_highest_score_of_those_left() -> None:
     candidates = TableCandidates(grid(3))
     taken: list[Hashable] = []
     scores = []
@@ -95,7 +95,7 @@ def test_the_rows_of_one_algorithm_keep_their_keys() -> None:
 
 
 def test_neighbours_in_a_table_differ_in_one_hyperparameter() -> None:
-    """Two more rows and two more columns of three by three: those in the same row or column."""
+    """In a three by three grid, two more rows and two more columns: those in the same row or column."""
     candidates, random = TableCandidates(grid(3)), np.random.default_rng(0)
     around = candidates.neighbours(candidates.row(4).configuration, random)
     np.testing.assert_array_equal(around.vectors, grid(3).vectors[[1, 3, 5, 7]])
@@ -103,7 +103,7 @@ def test_neighbours_in_a_table_differ_in_one_hyperparameter() -> None:
 
 
 @pytest.mark.parametrize("source", ["table", "space"])
-def test_the_best_that_is_not_taken_is_picked_from_several_groups(source: str) -> None:
+def test_the_best_untaken_candidate_is_picked_from_several_groups(source: str) -> None:
     space = Space([PLANE], joint=False)
     candidates: CandidateSource = TableCandidates(grid(3)) if source == "table" else SpaceCandidates(space)
     drawn = candidates.sample(9, np.random.default_rng(0))
@@ -120,7 +120,7 @@ def test_the_best_that_is_not_taken_is_picked_from_several_groups(source: str) -
 # ---- spaces -------------------------------------------------------------------------------------
 
 
-def test_all_that_a_part_of_a_space_proposes_has_the_given_values() -> None:
+def test_all_candidates_of_a_part_of_a_space_have_its_fixed_values() -> None:
     space = Space([FLOWS["svm"], FLOWS["mlp"]])
     fixed = {"algorithm": "mlp", "mlp:scaling": "quantile"}
     part = SpaceCandidates(space).among({"algorithm": "mlp"}).among(fixed)
@@ -135,7 +135,7 @@ def test_all_that_a_part_of_a_space_proposes_has_the_given_values() -> None:
         SpaceCandidates(space).among({"sgd:alpha": 1.0}).any((), random)
 
 
-def test_a_configuration_is_the_same_candidate_as_the_one_that_was_drawn() -> None:
+def test_a_configuration_equals_its_drawn_candidate() -> None:
     space = Space([FLOWS["lightgbm"], FLOWS["svm"]])
     candidates = SpaceCandidates(space)
     for vector in space.sample(20, np.random.default_rng(0)):
@@ -147,7 +147,7 @@ def test_a_configuration_is_the_same_candidate_as_the_one_that_was_drawn() -> No
         candidates.of(Configuration("mlp", {}))
 
 
-def test_a_random_configuration_is_one_that_is_left_until_there_is_none() -> None:
+def test_random_configurations_are_untried_until_all_are_tried() -> None:
     candidates, random = SpaceCandidates(Space([SIX], joint=False)), np.random.default_rng(0)
     taken: set[Hashable] = set()
     while (drawn := candidates.any(taken, random)) is not None:
@@ -157,13 +157,13 @@ def test_a_random_configuration_is_one_that_is_left_until_there_is_none() -> Non
 
 
 def drawn_at(candidates: SpaceCandidates, number: int) -> Floats:
-    """The random configurations of this trial, which are the first that the score is asked about."""
+    """The random configurations of this trial, which are scored first."""
     asked = Asked()
     best(candidates, asked, number=number)
     return asked.drawn
 
 
-def test_the_random_configurations_follow_from_seed_and_number_alone() -> None:
+def test_random_configurations_depend_only_on_seed_and_number() -> None:
     space = Space([PLANE], joint=False)
     used = SpaceCandidates(space, seed=3)
     one_by_one = [drawn_at(used, number) for number in range(13)]
@@ -183,10 +183,10 @@ def test_a_tenth_of_the_random_configurations_is_new_at_every_trial() -> None:
 
 
 def test_local_search_climbs() -> None:
-    """On a slope without hills it comes much nearer to the top than what is drawn."""
+    """On a slope without local maxima it gets much closer to the top than random draws."""
     space, asked = Space([FLOWS["svm"]], joint=False), Asked(peak=0.3)
-    top = -0.3 * np.count_nonzero(space.categories)  # the first choice, 0, is the nearest to the peak
+    top = -0.3 * np.count_nonzero(space.categories)  # the first choice, 0, is nearest to the peak
     found = best(SpaceCandidates(space), asked)
     best_drawn = asked.score(asked.drawn).max()
-    # Over 12 numbers of trials, 0.28 to 0.51 of the way are left.
+    # For 12 trial numbers, 0.28 to 0.51 of the distance remain.
     assert top - asked.score(vector_of(found)[None])[0] < 0.6 * (top - best_drawn)

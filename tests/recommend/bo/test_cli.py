@@ -34,13 +34,13 @@ def tune(run_command: Run) -> Run:
     return partial(run_command, main)
 
 
-def test_what_is_no_subcommand_is_the_dataset() -> None:
+def test_an_argument_that_is_not_a_subcommand_is_the_dataset() -> None:
     for arguments in (["no.csv"], ["--dataset", "no.csv"], ["no.csv", "--trials", "3"]):
         with pytest.raises(BadInput, match=r"no file 'no.csv'"):
             app(arguments, standalone_mode=False)
 
 
-def test_a_dataset_is_named_once() -> None:
+def test_two_datasets_are_refused() -> None:
     for again in (["--dataset", "b.csv"], ["--trials", "3", "--dataset=b.csv"]):
         with pytest.raises(BadInput, match=r"FILE and --dataset exclude each other: a.csv"):
             app(["a.csv", *again], standalone_mode=False)
@@ -48,22 +48,22 @@ def test_a_dataset_is_named_once() -> None:
 
 @pytest.fixture
 def world(small_world: Path, tmp_path: Path) -> Path:
-    """A copy of the small world that may be written to."""
+    """A writable copy of the small world."""
     return shutil.copytree(small_world, tmp_path / "world")
 
 
 FAST = ("--flow", "decision_tree", "--surrogate", "gbqr", "--start", "none", "--folds", "1")
-"""Options of a search that rests on no meta-learner, and repeats nothing."""
+"""Options of a search without a meta-learner and without repetitions."""
 
 
-def test_a_search_prints_its_model_and_goes_on_with_what_is_there(
+def test_a_search_prints_its_model_and_continues_its_history(
     tune: Run, csv: Path, world: Path, tmp_path: Path
 ) -> None:
     before = len(Warehouse.open(world).run_table(None, "predictive_accuracy").runs)
     options = ["--dataset", csv, "--warehouse", world, "--history", tmp_path / "history", *FAST]
     first = tune(*options, "--trials", "4", "--model", tmp_path / "m.skops", "--code", tmp_path / "m.py")
     assert first.returncode == 0, first.stderr
-    # Without a terminal a line a minute says where the search stands.
+    # Without a terminal, progress is a line a minute.
     assert all(line.startswith("trial ") for line in first.stderr.splitlines())
     assert "4 trials (4 success)" in first.stdout
     assert "\nThe model: " in first.stdout
@@ -80,7 +80,7 @@ def test_a_search_prints_its_model_and_goes_on_with_what_is_there(
 
 
 @pytest.mark.parametrize("seconds", [0.01, 6.0])
-def test_whatever_the_time_is_there_is_a_model_in_it(
+def test_there_is_a_model_within_any_time(
     tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     monkeypatch.setattr(console, "began", time.monotonic)
@@ -95,7 +95,7 @@ def test_whatever_the_time_is_there_is_a_model_in_it(
     assert "The model" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_a_report_keeps_some_of_the_time_to_find_out_which_columns_matter() -> None:
+def test_a_report_reserves_time_for_column_importance() -> None:
     limits = BudgetOptions(trials=None, time=30.0)
     assert limits.budget(with_importance=False).seconds == 30.0
     assert limits.budget(with_importance=True).seconds == 27.0
@@ -123,7 +123,7 @@ def test_a_warehouse_that_cannot_be_written_to_is_refused_before_the_search(
     assert not (tmp_path / "history").exists()
 
 
-def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_written(
+def test_results_are_printed_and_saved_even_if_the_runs_cannot_be_written(
     csv: Path,
     world: Path,
     tmp_path: Path,
@@ -142,7 +142,7 @@ def test_what_a_search_found_is_printed_and_saved_although_its_runs_cannot_be_wr
     assert "DecisionTreeClassifier(" in (tmp_path / "best.py").read_text(encoding="utf-8")
 
 
-def test_where_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
+def test_if_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
     tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failure = LimitedCall(Outcome.crash, None, "ValueError: no", 0.1)
@@ -160,7 +160,7 @@ def test_where_nothing_can_be_fitted_one_line_says_why_and_nothing_is_written(
     assert not (tmp_path / "m.skops").exists()
 
 
-def test_that_a_model_can_be_written_is_known_before_the_search(
+def test_unwritable_models_are_refused_before_the_search(
     tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifacts, "find_spec", lambda _: None)
@@ -171,8 +171,8 @@ def test_that_a_model_can_be_written_is_known_before_the_search(
     assert not (tmp_path / "history").exists()
 
 
-def test_a_search_whose_group_is_told_to_end_writes_its_model(csv: Path, world: Path, tmp_path: Path) -> None:
-    """Three times at once, which is one request."""
+def test_a_search_whose_group_gets_a_signal_writes_its_model(csv: Path, world: Path, tmp_path: Path) -> None:
+    """Three signals at once count as one request."""
     history = tmp_path / "history"
     options = ["--dataset", csv, "--history", history, "--trials", "1000", "--warehouse", world]
     options += [*FAST, "--model", tmp_path / "m.skops"]
@@ -201,7 +201,7 @@ def test_a_search_whose_group_is_told_to_end_writes_its_model(csv: Path, world: 
     assert not psutil.wait_procs(trials, timeout=300)[1]
 
 
-def test_what_a_search_found_is_printed_although_a_signal_comes_just_before(
+def test_results_are_printed_even_if_a_signal_comes_just_before(
     tune: Run, csv: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = report.table
@@ -234,7 +234,7 @@ def test_methods_are_listed_with_a_line_each(tune: Run) -> None:
     assert found["strategies"].keys() == all_strategies().keys()
 
 
-def test_ways_to_search_are_compared(tune: Run, small_world: Path, tmp_path: Path) -> None:
+def test_search_methods_are_compared(tune: Run, small_world: Path, tmp_path: Path) -> None:
     searching = ["simulate", "--warehouse", small_world, "--method", "gbqr+top", "--method", "random"]
     result = tune(*searching, "--trials", "5", "--csv", tmp_path / "curves.csv")
     assert result.returncode == 0, result.stderr

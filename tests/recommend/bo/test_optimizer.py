@@ -1,4 +1,4 @@
-"""Asking and telling: the order of proposals, what the surrogate learns, and searches that go on later."""
+"""Asking and telling: the order of proposals, the surrogate's training data, and resumed searches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def asked(optimizer: Optimizer) -> Proposal:
 def over_grid(
     surrogate: Surrogate[Any] | None = None, *, starts: Sequence[int] = (), **settings: Any
 ) -> Optimizer:
-    """A search among 144 configurations, which begins with those in the rows `starts`."""
+    """A search among 144 configurations that begins with the rows `starts`."""
     candidates = TableCandidates(grid())
     first = [candidates.row(row) for row in starts]
     return Optimizer(candidates, CandidateScorer(surrogate or Recorder()), starts=first, **settings)
@@ -58,14 +58,14 @@ def test_starts_come_first_in_their_order_each_of_them_once() -> None:
 
 
 @pytest.mark.parametrize("starts", [0, 1, 2, 3])
-def test_random_ones_fill_up_until_there_is_enough_to_learn_from(starts: int) -> None:
+def test_random_configurations_follow_until_there_are_enough_trials(starts: int) -> None:
     proposals = run(over_grid(starts=list(range(starts))), 6)
     expected = ["start"] * starts + ["random"] * (FEWEST - starts) + ["model"] * 3
     assert [proposal.origin for proposal in proposals] == expected
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])
-def test_every_so_manieth_proposal_is_random(every: int) -> None:
+def test_proposals_are_random_at_regular_intervals(every: int) -> None:
     origins = [proposal.origin for proposal in run(over_grid(starts=[0, 1, 2], random_every=every), 12)]
     for number in range(3, 12):
         assert origins[number] == ("random" if number % every == every - 1 else "model")
@@ -80,7 +80,7 @@ def test_from_the_tenth_trial_on_every_fifth_is_an_anchor() -> None:
     assert [keys(proposals)[number] for number in of_anchors] == [10, 11]
 
 
-def test_random_proposals_follow_from_seed_and_number_alone() -> None:
+def test_random_proposals_depend_only_on_seed_and_number() -> None:
     one, other, foreign = (over_grid(random_every=1, seed=seed) for seed in (1, 1, 2))
     run(one, 20, value=lambda _: 0.0)
     run(other, 20, value=hill)
@@ -94,7 +94,7 @@ def test_random_proposals_follow_from_seed_and_number_alone() -> None:
 
 @pytest.mark.parametrize("under_way", [1, 4])
 def test_nothing_is_proposed_twice(under_way: int) -> None:
-    """Also where results come late."""
+    """Even if results come late."""
     spaces = [
         over_grid(starts=[5], random_every=3),
         Optimizer(
@@ -110,17 +110,17 @@ def test_nothing_is_proposed_twice(under_way: int) -> None:
         assert len(set(keys(proposals))) == 40
 
 
-def test_a_space_of_few_choices_has_an_end() -> None:
+def test_a_small_space_is_exhausted() -> None:
     optimizer = Optimizer(SpaceCandidates(Space([SIX], joint=False)), CandidateScorer(Recorder()))
     assert len(set(keys(run(optimizer, 20)))) == 6
     assert optimizer.ask() is None
 
 
-# ---- what is learned ----------------------------------------------------------------------------
+# ---- training data ----------------------------------------------------------------------------
 
 
-def test_a_failed_trial_counts_as_the_worst_and_one_under_way_as_the_mean() -> None:
-    """Values 0.2, 0.8, failed, none yet: 0.2 and 0.5 stand for the last two."""
+def test_a_failed_trial_counts_as_the_worst_and_a_pending_one_as_the_mean() -> None:
+    """Values 0.2, 0.8, failed and pending: the last two count as 0.2 and 0.5."""
     surrogate = Recorder()
     optimizer = over_grid(surrogate, starts=[0, 1, 2, 3])
     for value in (0.2, 0.8, None):
@@ -133,7 +133,7 @@ def test_a_failed_trial_counts_as_the_worst_and_one_under_way_as_the_mean() -> N
     np.testing.assert_allclose(y, (stands_for - stands_for.mean()) / stands_for.std())
 
 
-def test_a_search_goes_on_where_everything_failed_so_far() -> None:
+def test_a_search_continues_if_all_trials_failed() -> None:
     surrogate = Recorder()
     optimizer = over_grid(surrogate)
     for _ in range(8):
@@ -194,7 +194,7 @@ def test_a_period_of_random_proposals_is_one_or_more() -> None:
 
 
 def test_how_long_trials_took_changes_no_proposal() -> None:
-    """Equal searches have the same trials on a machine that is slower."""
+    """The same search has the same trials on a slower machine."""
     proposed = []
     for seconds in (0.1, 20.0):
         scorer = CandidateScorer(
@@ -204,14 +204,14 @@ def test_how_long_trials_took_changes_no_proposal() -> None:
     assert proposed[0] == proposed[1]
 
 
-# ---- searches that go on later ------------------------------------------------------------------
+# ---- resumed searches ------------------------------------------------------------------
 
 
-# ---- what it is for -----------------------------------------------------------------------------
+# ---- performance -----------------------------------------------------------------------------
 
 
-def test_a_process_finds_a_hilltop_sooner_than_chance() -> None:
-    """On a smooth hill over 400 configurations, 13 trials each: in the mean of three searches."""
+def test_a_gaussian_process_finds_a_maximum_sooner_than_chance() -> None:
+    """On a smooth hill of 400 configurations, with 13 trials, averaged over three searches."""
     found: dict[str, list[float]] = {"process": [], "chance": []}
     known = grid(20)
     for seed in range(3):

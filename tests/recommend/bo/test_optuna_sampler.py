@@ -1,4 +1,4 @@
-"""Our search inside Optuna: a study is all that the sampler knows, and its workers do not meet."""
+"""Headstart's search in Optuna: the study is the sampler's only state, and workers do not communicate."""
 
 import logging
 import pickle
@@ -46,7 +46,7 @@ STARTS = [Configuration("plane", {"u": 0.1, "v": 0.2}), Configuration("six", {"c
 
 @pytest.fixture(autouse=True)
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quicker; how good the search is with all of them is tested elsewhere."""
+    """Faster; the quality of the search with all candidates is tested elsewhere."""
     monkeypatch.setattr(candidates, "RANDOM", 1000)
 
 
@@ -63,7 +63,7 @@ def sampler(space: Space = TWO, surrogate: Surrogate[Any] | None = None, **setti
 
 
 def value(configuration: Configuration) -> float:
-    """Best, 1, for plane with u = 0.3 and v = 0.7."""
+    """Highest, 1, for plane with u = 0.3 and v = 0.7."""
     if configuration.algorithm == "six":
         return 0.1 * float(configuration.values["k"] or 0)
     u, v = (float(configuration.values[name] or 0) for name in ("u", "v"))
@@ -93,7 +93,7 @@ def are_different(configurations: list[dict[str, Any]]) -> bool:
 
 
 class TestOptunasContract(testing.BasicSamplerTestCase, testing.SingleOnlySamplerTestCase):  # type: ignore[misc, name-defined]
-    """What Optuna asks of its own samplers. The objectives suggest what the space does not have."""
+    """Optuna's tests of its own samplers. Their objectives suggest parameters that the space lacks."""
 
     @pytest.fixture
     def sampler(self) -> Callable[[], Any]:
@@ -103,7 +103,7 @@ class TestOptunasContract(testing.BasicSamplerTestCase, testing.SingleOnlySample
 
 
 @pytest.mark.parametrize("storage", ["memory", "journal"])
-def test_five_trials_and_five_later_are_the_ten_of_one_go(storage: str, tmp_path: Path) -> None:
+def test_five_trials_and_five_later_equal_ten_at_once(storage: str, tmp_path: Path) -> None:
     def opened() -> Any:
         if storage == "journal":
             backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.log"))
@@ -120,7 +120,7 @@ def test_five_trials_and_five_later_are_the_ten_of_one_go(storage: str, tmp_path
     assert params_of(study) == params_of(searched(new(), 10))
 
 
-def test_the_seed_settles_the_trials_and_reseeding_does_not() -> None:
+def test_the_seed_determines_the_trials_and_reseeding_does_not_matter() -> None:
     reseeded = sampler(seed=3)
     reseeded.reseed_rng()
     same = params_of(searched(sampler(seed=3), 6))
@@ -140,7 +140,7 @@ def test_minimizing_is_maximizing_the_opposite() -> None:
 
 
 @pytest.mark.parametrize("flows", [[MIXED], [MIXED, PLANE], list(FLOWS.values())])
-def test_proposals_are_plain_values_of_the_space_and_come_back_exactly(flows: list[Any]) -> None:
+def test_proposals_are_plain_values_of_the_space_and_are_read_back_exactly(flows: list[Any]) -> None:
     space = Space(flows, joint=len(flows) > 1)
     recorder = Recorder()
     study = study_of(sampler(space, recorder))
@@ -170,7 +170,7 @@ def test_no_configuration_is_tried_twice_until_all_were() -> None:
 
 
 def ask_together(own: Callable[[], Any], before: int, together: int) -> list[dict[str, Any]]:
-    """What workers run that share a study and begin a trial together, when none knows of the others' yet."""
+    """What concurrent workers of a study run that begin a trial without knowing of each other's."""
     study = study_of(own())
     study.optimize(objective(ONE), n_trials=before)
     asked = []
@@ -184,7 +184,7 @@ def ask_together(own: Callable[[], Any], before: int, together: int) -> list[dic
 
 
 @pytest.mark.parametrize("before", [0, 2, 5])
-def test_workers_that_begin_together_run_different_configurations(before: int) -> None:
+def test_concurrent_workers_run_different_configurations(before: int) -> None:
     starts = [Configuration("plane", {"u": 0.1, "v": 0.2}), Configuration("plane", {"u": 0.2, "v": 0.1})]
     asked = ask_together(lambda: sampler(ONE, Recorder(), starts=starts), before, 4)
     assert are_different(asked)
@@ -192,7 +192,7 @@ def test_workers_that_begin_together_run_different_configurations(before: int) -
         assert asked[:2] == [start.values for start in starts]
 
 
-def test_a_worker_that_died_before_it_suggested_anything_holds_no_start() -> None:
+def test_a_worker_that_died_before_a_suggestion_blocks_no_start() -> None:
     study = study_of(sampler(starts=STARTS))
     dead, later = study.ask(), study.ask()
     assert suggest_configuration(later, TWO) == STARTS[1]
@@ -209,7 +209,7 @@ def test_threads_share_a_sampler() -> None:
     assert are_different(params_of(study))
 
 
-def test_failed_and_pruned_trials_are_as_bad_as_the_worst_and_running_ones_usual() -> None:
+def test_failed_and_pruned_trials_count_as_the_worst_and_running_ones_as_the_mean() -> None:
     recorder = Recorder()
     study = study_of(sampler(ONE, recorder))
     states = optuna.trial.TrialState
@@ -235,7 +235,7 @@ def finished(params: dict[str, Any], distributions: dict[str, Any]) -> Any:
     return optuna.trial.create_trial(params=params, distributions=distributions, value=0.5)
 
 
-def test_trials_of_another_space_are_passed_over_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_trials_of_another_space_are_skipped_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     of = optuna.distributions
     recorder = Recorder()
     study = study_of(sampler(ONE, recorder))
@@ -259,8 +259,8 @@ def test_trials_of_another_space_are_passed_over_with_one_warning(caplog: pytest
     assert len(X) == 4
 
 
-def test_what_an_objective_settles_itself_is_left_out_and_the_others_are_searched() -> None:
-    """`v` is never suggested: no start and no other value of `u` comes twice, and the best is found."""
+def test_parameters_that_an_objective_never_suggests_are_left_out() -> None:
+    """`v` is never suggested: no start and no other value of `u` is repeated, and the best is found."""
 
     def without_v(trial: Any) -> float:
         return 1 - (trial.suggest_float("u", 0, 1) - 0.3) ** 2
@@ -277,7 +277,7 @@ def test_what_an_objective_settles_itself_is_left_out_and_the_others_are_searche
     assert len(set(X[:7, 1])) == 1
 
 
-def test_what_one_trial_lacks_and_others_have_is_not_left_out() -> None:
+def test_parameters_that_only_one_trial_lacks_are_not_left_out() -> None:
     recorder = Recorder()
     study = study_of(sampler(ONE, recorder))
     study.add_trial(finished({"u": 0.5}, {"u": optuna.distributions.FloatDistribution(0, 1)}))
@@ -288,7 +288,7 @@ def test_what_one_trial_lacks_and_others_have_is_not_left_out() -> None:
 
 
 def test_an_objective_with_other_ranges_gets_no_start_twice(caplog: pytest.LogCaptureFixture) -> None:
-    """Its trials can't be learned from, since the space does not have their values."""
+    """Its trials can't be used, since the space lacks their values."""
 
     def beyond(trial: Any) -> float:
         return trial.suggest_float("u", 0, 1) + trial.suggest_float("v", 5, 9)
@@ -301,7 +301,7 @@ def test_an_objective_with_other_ranges_gets_no_start_twice(caplog: pytest.LogCa
 
 
 @pytest.mark.parametrize("flows", [["logistic_regression"], ["svm", "k_nearest_neighbors"]])
-def test_a_pickled_sampler_goes_on_as_the_first_one_would(flows: list[str]) -> None:
+def test_a_pickled_sampler_continues_like_the_original(flows: list[str]) -> None:
     space = Space([get_flow(name) for name in flows], joint=len(flows) > 1)
 
     def ran(own: Any, study: Any) -> list[dict[str, Any]]:
@@ -316,7 +316,7 @@ def test_a_pickled_sampler_goes_on_as_the_first_one_would(flows: list[str]) -> N
     assert ran(copy.sampler, copy) == ran(first, study)
 
 
-def test_an_objectives_other_parameters_are_its_own() -> None:
+def test_other_parameters_of_an_objective_are_sampled_independently() -> None:
     def with_another(trial: Any) -> float:
         return objective(ONE)(trial) + 0 * trial.suggest_int("folds", 2, 9)
 
@@ -376,7 +376,7 @@ def test_a_start_that_the_space_does_not_have_is_refused(start: Configuration, r
         sampler(starts=[start])
 
 
-def test_what_can_not_work_is_refused_at_once() -> None:
+def test_invalid_settings_are_refused_at_once() -> None:
     with pytest.raises(BadInput, match="known are ei"):
         sampler(acquisition="best")
     with pytest.raises(BadInput, match="needs predicted running times"):
@@ -385,7 +385,7 @@ def test_what_can_not_work_is_refused_at_once() -> None:
         sampler(seed=-1)
 
 
-def test_a_dataset_gets_a_sampler_that_starts_with_what_is_recommended(small_world: Path, csv: Path) -> None:
+def test_the_sampler_of_a_dataset_starts_with_its_recommendations(small_world: Path, csv: Path) -> None:
     dataset, warehouse = load_dataset(str(csv)), Warehouse.open(small_world)
     flows = ["decision_tree", "logistic_regression"]
     own = sampling.headstart_sampler(dataset, flows, warehouse=warehouse, starts=2)

@@ -1,4 +1,4 @@
-"""Anchors: what a search tries whatever is expected of it."""
+"""Anchors: configurations that a search tries whatever their prediction."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from warehouse.store import Warehouse
 from warehouse.vocabulary.configuration import Configuration
 
 LEARNING = replace(QUICK, start="top")
-"""Has what runs on other datasets say."""
+"""A learner that uses runs on other datasets."""
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,14 @@ def test_the_default_is_lightgbms_where_it_is_searched(dataset: Dataset, small_w
     assert default == Configuration("lightgbm", FLOWS["lightgbm"].default())
 
 
-def test_what_is_best_on_average_takes_runs_to_learn_from(dataset: Dataset, small_world: str) -> None:
+def test_the_best_on_average_needs_runs(dataset: Dataset, small_world: str) -> None:
     assert len(found(dataset, Warehouse.open(small_world), replace(QUICK, start="none"))) == 2
 
 
-def test_the_best_on_average_has_the_highest_mean_of_those_that_ran_often(
+def test_the_best_on_average_has_the_highest_mean_of_frequently_run_ones(
     dataset: Dataset, small_world: str
 ) -> None:
-    """The starter's toy copy: the same means, worked out another way."""
+    """On a toy copy of the starter, with the means computed in another way."""
     known = gather(task_of(dataset, LEARNING, Warehouse.open(small_world)))
     candidates = find_candidates(known)
     runs = known.runs.runs.assign(score=known.scores)

@@ -1,4 +1,4 @@
-"""Scores of candidates: what is learned, what is beaten, and what is encoded when."""
+"""Scores of candidates: training data, the score to beat, and encoding."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from warehouse.support.arrays import Floats
 
 
 class Counting(Recorder):
-    """A recorder that keeps how many configurations it was asked to encode."""
+    """A recorder that counts the configurations it encodes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ def learn(scorer: CandidateScorer, tried: list[Configurations], scores: list[flo
     scorer.learn(tried, np.array(scores), np.random.default_rng(0))
 
 
-def test_configurations_are_encoded_once_as_long_as_they_are_there() -> None:
+def test_configurations_are_encoded_once_while_they_are_candidates() -> None:
     surrogate, known = Counting(), grid(3)
     trials = [known.take([0]), known.take([8])]
     scorer = CandidateScorer(surrogate)
@@ -41,8 +41,8 @@ def test_configurations_are_encoded_once_as_long_as_they_are_there() -> None:
     assert surrogate.encoded == [1, 1, 9, 9]
 
 
-def test_the_score_to_beat_is_the_highest_expected_of_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not the highest value, which may have been luck."""
+def test_the_score_to_beat_is_the_highest_predicted_for_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not the highest value, which may have been lucky."""
     seen: list[Situation] = []
 
     def spy(predicted: Prediction, situation: Situation) -> Floats:

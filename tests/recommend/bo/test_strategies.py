@@ -1,4 +1,4 @@
-"""Strategies by name, and what each of them promises."""
+"""Strategies by name, and the promises of each."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ from warehouse.support.errors import BadInput
 STRATEGIES = all_strategies()
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="unknown strategy 'luck'; known are joint"):
         get_strategy("luck")
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_a_name_is_no_surrogate_and_its_own_surrogate_is_one(name: str) -> None:
-    """A method may be called by the one or the other alone."""
+def test_names_of_strategies_and_surrogates_are_distinct(name: str) -> None:
+    """So a method may be named by either alone."""
     assert name not in all_surrogates()
     assert STRATEGIES[name].surrogate in all_surrogates()
 
@@ -62,8 +62,8 @@ def value(proposal: Proposal) -> float | None:
 
 @pytest.mark.parametrize("late", [0, 2])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_a_search_goes_on_as_if_it_had_not_stopped(name: str, late: int) -> None:
-    """Also where it stopped amid its starts, some trials failed, and results come two trials late."""
+def test_a_resumed_search_equals_an_uninterrupted_one(name: str, late: int) -> None:
+    """Even if it stopped during its starts, some trials failed, and results come two trials late."""
 
     def proposals(stops: Sequence[int]) -> list[Proposal]:
         search, asked = new(name), list[Proposal]()
@@ -87,7 +87,7 @@ def test_a_search_goes_on_as_if_it_had_not_stopped(name: str, late: int) -> None
 
 
 @pytest.mark.parametrize("name", [DEFAULT_STRATEGY, "ucb1"])
-def test_what_can_not_be_is_refused(name: str) -> None:
+def test_invalid_values_and_settings_are_refused(name: str) -> None:
     search = new(name)
     candidate = TableCandidates(grid(6)).row(0)
     with pytest.raises(BadInput, match="expected trial 0, not 1"):

@@ -1,4 +1,4 @@
-"""Starts: the first configurations, chosen by what a meta-learner expects."""
+"""Starts: the first configurations, chosen by a meta-learner's predictions."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from warehouse.vocabulary.table import ConfigurationTable
 CONFIGURATIONS = toy_runs().configurations
 IS_GINI = (CONFIGURATIONS.parameters["criterion"] == "gini").to_numpy()
 FEW_CLASSES = toy_metafeatures().iloc[0]
-"""Gini is better on such a dataset."""
+"""Gini is better on this dataset."""
 
 
 def trained(start: Start) -> MetaLearner:
@@ -32,7 +32,7 @@ def trained(start: Start) -> MetaLearner:
 
 
 class Knows:
-    """A learner with these expectations, which would try the configurations from the last to the first."""
+    """A learner with these predictions, which would try the configurations from the last to the first."""
 
     def __init__(self, expected: list[float]) -> None:
         self._expected = np.array(expected)
@@ -45,7 +45,7 @@ class Knows:
 
 
 def chosen(choice: Any, expected: list[float], n: int = SEEDS) -> list[int]:
-    """Positions that a learner of these expectations starts with."""
+    """Positions of the starts of a learner with these predictions."""
     learner: Any = Knows(expected)
     positions = first_choices(choice, learner, CONFIGURATIONS.take(slice(len(expected))), FEW_CLASSES, n)
     assert positions.dtype == np.intp
@@ -68,8 +68,8 @@ def test_the_first_is_of_the_kind_that_is_good_on_such_datasets(name: str) -> No
     assert IS_GINI[positions[0]]
 
 
-def test_a_portfolio_has_something_for_every_dataset() -> None:
-    """It knows nothing of the new one."""
+def test_a_portfolio_covers_every_dataset() -> None:
+    """It does not use the new dataset's meta-features."""
     start = get_start("portfolio")
     learner = trained(start)
     few, many = (
@@ -80,15 +80,15 @@ def test_a_portfolio_has_something_for_every_dataset() -> None:
     assert set(IS_GINI[few]) == {True, False}
 
 
-def test_the_worst_are_those_that_least_is_expected_of() -> None:
+def test_the_worst_have_the_lowest_predictions() -> None:
     start = get_start("worst")
     positions = first_choices(start.choice, trained(start), CONFIGURATIONS, FEW_CLASSES)
     assert not IS_GINI[positions].any()
     assert chosen("worst", [0.5, -1.0, 2.0, 0.0]) == [1, 3, 0]
 
 
-def test_a_quick_start_adds_a_quick_one_and_goes_by_time() -> None:
-    """The learner would try 4, 3, 2; of 0, 1 and 2, which are the quicker half, it would try 2."""
+def test_a_quick_start_adds_a_quick_one_and_orders_by_time() -> None:
+    """The learner would try 4, 3, 2; of the quicker half, 0, 1 and 2, it would try 2."""
     learner: Any = Knows([0.0] * 5)
     table = CONFIGURATIONS.take(slice(5))
     by_time = first_choices("quick", learner, table, FEW_CLASSES, 2, np.array([1.0, 2.0, 3.0, 20.0, 10.0]))
@@ -96,7 +96,7 @@ def test_a_quick_start_adds_a_quick_one_and_goes_by_time() -> None:
     assert first_choices("quick", learner, table, FEW_CLASSES, 2).tolist() == [4, 3]
 
 
-def test_a_start_may_rest_on_another_learner() -> None:
+def test_a_start_may_use_another_learner() -> None:
     assert get_start("delta") == Start("delta", DEFAULT_LEARNER)
     assert get_start("delta@lightgbm") == Start("delta", "lightgbm")
     assert get_start("nearest-3") == Start("choose", "nearest-25", {"datasets": 3})
@@ -116,14 +116,14 @@ def test_a_start_may_rest_on_another_learner() -> None:
         ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),
     ],
 )
-def test_unknown_names_are_answered_with_the_known_ones(name: str, reason: str) -> None:
+def test_unknown_names_are_refused_with_the_known_ones(name: str, reason: str) -> None:
     with pytest.raises(BadInput, match=reason) as caught:
         get_start(name)
     assert "\n" not in str(caught.value)
 
 
-def test_opt_3_takes_the_best_of_the_datasets_that_truly_rank_alike() -> None:
-    """Toy datasets of even number prefer gini: where the values say so they are the most correlated ones."""
+def test_opt_3_takes_the_best_of_the_datasets_with_truly_similar_rankings() -> None:
+    """Even toy datasets prefer gini: if the values say so, they are the most correlated ones."""
     model = new_learner("nearest-25", {"datasets": 3}).learn(toy_runs(), toy_metafeatures())
     for prefers, dataset in ((True, FEW_CLASSES), (False, FEW_CLASSES)):
         values = np.where(prefers == IS_GINI, 1.0, 0.0) + np.linspace(0, 0.1, len(IS_GINI))
@@ -132,7 +132,7 @@ def test_opt_3_takes_the_best_of_the_datasets_that_truly_rank_alike() -> None:
         assert len(set(positions.tolist())) == SEEDS
 
 
-def test_a_name_may_say_how_many_are_chosen() -> None:
+def test_a_name_may_state_the_number_of_starts() -> None:
     """MOSAIC's start is the best on each of the 25 nearest datasets (section 3.4)."""
     assert get_start("top").n == get_start("nearest-3").n == SEEDS
     assert get_start("top-25") == Start("choose", n=25)

@@ -1,4 +1,4 @@
-"""Small worlds to search, whose best configuration is known."""
+"""Small worlds to search, with a known best configuration."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def grid(n: int = 12) -> Configurations:
 
 
 def hill(vector: Floats) -> float:
-    """Highest, 0, at 0.3 for the first hyperparameter and 0.7 for the second, whatever the others are."""
+    """Highest, 0, at 0.3 for the first hyperparameter and 0.7 for the second; others have no effect."""
     return -float((vector[0] - 0.3) ** 2 + (vector[1] - 0.7) ** 2)
 
 
 def _nothing(*_: object) -> Any:
-    """These flows are searched and never built."""
+    """Estimator of flows that are searched but never built."""
     raise NotImplementedError
 
 
@@ -51,7 +51,7 @@ PLANE = Flow(
 
 
 class Recorder:
-    """A surrogate that keeps what it is told, and likes the first hyperparameter large."""
+    """A surrogate that records its training data, and prefers large values of the first hyperparameter."""
 
     def __init__(self, acquisition: str = "value") -> None:
         self.acquisition = acquisition
@@ -77,7 +77,7 @@ def of(configuration: Configurations) -> Floats:
 def run(
     optimizer: Optimizer, trials: int, value: Callable[[Floats], float] = hill, seconds: float | None = None
 ) -> list[Proposal]:
-    """So many trials, one after the other; fewer where nothing is left."""
+    """This many trials, one after the other; fewer if the candidates are exhausted."""
     proposals = []
     for _ in range(trials):
         proposal = optimizer.ask()
@@ -97,6 +97,6 @@ def best_value(proposals: list[Proposal]) -> float:
 
 
 def vector_of(candidate: Candidate | None) -> Floats:
-    """Of one that there is."""
+    """The vector of an existing candidate."""
     assert candidate is not None
     return of(candidate.configuration)

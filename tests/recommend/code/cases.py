@@ -1,4 +1,4 @@
-"""Configurations that code is written of, and a table with every kind of column and two targets."""
+"""Configurations to write code for, and a table with every kind of column and two targets."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ BOOSTERS = ("lightgbm", "xgboost", "catboost")
 
 
 def cases() -> dict[str, tuple[str, Mapping[str, Value]]]:
-    """Name -> flow and values: each flow, and each other decision at least once."""
+    """Name -> flow and values: each flow, and each preprocessing choice at least once."""
     found: dict[str, tuple[str, Mapping[str, Value]]] = {name: (name, {}) for name in FLOWS}
     for name in BOOSTERS:
         found[f"{name} that stops early"] = (name, {"early_stopping": True, "class_weight": "balanced"})
@@ -109,6 +109,6 @@ ROLES = {"many": "categorical", "number": "identifier"}
 
 
 def configuration(name: str) -> Configuration:
-    """The configuration of a case, with the values that pipelines have today."""
+    """The configuration of a case, with complete current values."""
     flow, values = CASES[name]
     return Configuration(flow, get_flow(flow).current(values))

@@ -1,4 +1,4 @@
-"""Scripts run as their users run them, where none of our packages can be imported."""
+"""Run scripts as users do, without Headstart's packages."""
 
 import json
 import os
@@ -53,7 +53,7 @@ for line in sys.stdin:
 
 @cache
 def _runner() -> subprocess.Popen[str]:
-    """A process that runs scripts until the tests end; it has imported what they need after the first."""
+    """A process that runs scripts until the tests end; after the first, their imports are loaded."""
     return subprocess.Popen(
         [sys.executable, "-I", "-c", _RUN],
         stdin=subprocess.PIPE,
@@ -64,11 +64,11 @@ def _runner() -> subprocess.Popen[str]:
 
 
 def run_scripts(calls: list[tuple[Path | str, ...]], folder: Path) -> tuple[str, str]:
-    """Run scripts one after the other in one process; returns what they print and what they complain of.
+    """Run scripts one after the other in one process; returns their output and error output.
 
     Args:
-        calls: of each the script and its arguments.
-        folder: where they are run.
+        calls: scripts and their arguments.
+        folder: working directory.
     """
     printed = [folder / f".printed{stream}" for stream in (1, 2)]
     request = json.dumps([folder, printed, calls], default=str)
@@ -84,7 +84,7 @@ def code_of(flow: str, values: Mapping[str, Value], dataset: Dataset) -> str:
 
 
 def our_predictions(flow: str, values: Mapping[str, Value], dataset: Dataset) -> pd.DataFrame:
-    """Predictions of the flow's own pipeline for the rows that it is fitted on, as scripts write them.
+    """Predictions of the flow's own pipeline for its training rows, in the scripts' format.
 
     A classifier without probabilities is calibrated, unless it is fitted on balanced classes.
     """

@@ -1,4 +1,4 @@
-"""Scripts of ensembles predict the weighted average of what our pipelines predict."""
+"""Scripts of ensembles predict the weighted average of Headstart's pipelines."""
 
 import ast
 import warnings
@@ -22,7 +22,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 ENSEMBLES = {
     "of two": {"lightgbm": 0.25, "logistic_regression": 0.75},
-    # One encodes some of the categories otherwise, and one takes classes as numbers.
+    # One encodes some categories differently, and one needs classes as numbers.
     "of one flow twice": {
         "lightgbm that stops early": 0.5,
         "lightgbm": 0.2,
@@ -35,7 +35,7 @@ ENSEMBLES = {
 
 @pytest.fixture(scope="module")
 def written(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of scripts and of what they predicted, and what they complained of."""
+    """The folder of scripts and their predictions, and their error output."""
     folder = tmp_path_factory.mktemp("ensembles")
     calls = []
     for name, members in ENSEMBLES.items():
@@ -70,7 +70,7 @@ def predictions(model: object, dataset: Dataset) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", ENSEMBLES)
-def test_a_script_predicts_the_average_of_our_pipelines(
+def test_a_script_predicts_the_average_of_headstarts_pipelines(
     name: str, tables: Tables, written: tuple[Path, str]
 ) -> None:
     folder, complaints = written
@@ -110,7 +110,7 @@ def test_the_head_names_the_members_and_functions_are_numbered(written: tuple[Pa
     ]
 
 
-def test_a_member_that_is_no_estimator_before_it_is_fitted_is_refused(dataset: Dataset) -> None:
+def test_a_member_that_is_not_an_estimator_before_fitting_is_refused(dataset: Dataset) -> None:
     members = {configuration("svm with weights"): 0.5, configuration("decision_tree"): 0.5}
     with pytest.raises(BadInput, match="no script can calibrate Support vector machine"):
         script(members, dataset, ORIGIN)

@@ -1,4 +1,4 @@
-"""Models in files answer as our pipelines do, where none of our packages can be imported."""
+"""Models in files predict like Headstart's pipelines, without its packages."""
 
 import warnings
 from itertools import chain
@@ -42,7 +42,7 @@ KEPT = [
     )
     if name in CASES
 ]
-"""A case for each kind of step that a file has to hold; `test_script` has all cases as code."""
+"""A case for each kind of step in a file; `test_script` has all cases as code."""
 LOAD = """
 import sys
 import pandas as pd
@@ -62,7 +62,7 @@ for data, path in zip(sys.argv[1::2], sys.argv[2::2]):
 
 @pytest.fixture(scope="module")
 def loaded(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of what models in files predicted, and what they complained of."""
+    """The folder of predictions by models in files, and the error output."""
     folder = tmp_path_factory.mktemp("models")
     (folder / "load.py").write_text(LOAD, encoding="utf-8")
     with warnings.catch_warnings(), threadpool_limits(1):
@@ -75,7 +75,7 @@ def loaded(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_model_in_a_file_predicts_what_our_pipeline_predicts(
+def test_a_model_in_a_file_predicts_like_headstarts_pipeline(
     name: str, tables: Tables, loaded: tuple[Path, str]
 ) -> None:
     folder, complaints = loaded
@@ -87,8 +87,8 @@ def test_a_model_in_a_file_predicts_what_our_pipeline_predicts(
     assert_same_predictions(predicted, expected)
 
 
-def test_a_model_takes_the_frame_that_the_dataset_came_from() -> None:
-    """Dates as words of one format, as datetimes and as Python's; whole numbers with gaps as categories."""
+def test_a_model_accepts_the_frame_of_the_dataset() -> None:
+    """Dates are words of one format, datetimes or Python's; whole numbers with gaps are categories."""
     random = np.random.default_rng(0)
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 500, 90), unit="D")
     frame = pd.DataFrame(
@@ -115,7 +115,7 @@ def test_a_model_takes_the_frame_that_the_dataset_came_from() -> None:
         np.testing.assert_array_equal(model.predict_proba(odd), model.predict_proba(gaps))
 
 
-def test_a_column_that_is_missing_is_named(dataset: Dataset) -> None:
+def test_a_missing_column_is_named(dataset: Dataset) -> None:
     model = plain_model(configuration("decision_tree"), None, dataset, seed=0)
     with pytest.raises(ValueError, match="since"):
         model.predict(dataset.features.drop(columns="since"))

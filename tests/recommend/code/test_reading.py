@@ -1,4 +1,4 @@
-"""Files of every kind are read by scripts as they were read here, and what is hostile in them stays text."""
+"""Scripts read files of every kind like Headstart, and hostile content stays text."""
 
 import ast
 import gzip
@@ -143,7 +143,7 @@ FILES = (
 
 @pytest.fixture(scope="module")
 def read_by_scripts(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, tuple[Dataset, Path]], str]:
-    """Kind of file -> the dataset as read here and what a script predicts of it; and all complaints."""
+    """Kind of file -> the dataset as read here and the script's predictions; and all error output."""
     folder = tmp_path_factory.mktemp("files")
     found: dict[str, tuple[Dataset, Path]] = {}
     calls: list[tuple[Path | str, ...]] = []
@@ -158,7 +158,7 @@ def read_by_scripts(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str,
 
 
 @pytest.mark.parametrize("kind", [write.__name__ for write in FILES])
-def test_a_script_reads_its_file_as_it_was_read_here(
+def test_a_script_reads_its_file_like_headstart(
     kind: str, read_by_scripts: tuple[dict[str, tuple[Dataset, Path]], str]
 ) -> None:
     dataset, predicted = read_by_scripts[0][kind]
@@ -171,7 +171,7 @@ def test_a_script_reads_its_file_as_it_was_read_here(
     assert_same_predictions(predicted, expected)
 
 
-def test_a_file_that_changed_since_it_was_read_has_no_code(tmp_path: Path) -> None:
+def test_no_script_is_written_for_a_file_that_has_changed(tmp_path: Path) -> None:
     comma_separated(tmp_path / "t.csv")
     dataset = load_dataset(tmp_path / "t.csv")
     table().assign(preis=1).to_csv(tmp_path / "t.csv", index=False)
@@ -183,7 +183,7 @@ def test_a_file_that_changed_since_it_was_read_has_no_code(tmp_path: Path) -> No
 
 
 def test_no_script_is_written_for_an_archive_that_pandas_does_not_open(tmp_path: Path) -> None:
-    """Macs pack a second file beside the table, which we pass over and pandas does not."""
+    """Macs pack a second file beside the table, which Headstart ignores and pandas does not."""
     with ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("t.csv", table().to_csv(index=False))
         archive.writestr("__MACOSX/._t.csv", b"")
@@ -209,7 +209,7 @@ names = st.one_of(
 
 
 def structure(code: str) -> str:
-    """The code without the texts that are in it."""
+    """The code without the texts in it."""
     tree = ast.parse(code)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -249,7 +249,7 @@ def test_names_and_labels_stay_text_in_the_code(four: tuple[str, str, str, str])
     assert structure(code) == structure_of_plain_names()
 
 
-# ---- other files than the script was written for -------------------------------------------------
+# ---- other files -------------------------------------------------
 
 NEW = {
     "odd cells": "größe,farbe,preis,seit,ok\nn/k,rot,1e400,2024-05-01,1\n1.5,blau,5,30.2.2024,FALSE\n",
@@ -263,7 +263,7 @@ NEW = {
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of new files, of a script and of the file that it was written for."""
+    """The folder of new files, a script and its original file."""
     folder = tmp_path_factory.mktemp("new")
     frame = table().assign(ok=np.tile(["yes", "no"], ROWS // 2))
     frame.to_csv(folder / "t.csv", index=False)
@@ -280,7 +280,7 @@ def call_with(name: str) -> tuple[str, ...]:
 
 
 def test_a_script_takes_odd_cells_as_missing_and_truth_values_in_any_spelling(fitted: Path) -> None:
-    """Without a warning."""
+    """There is no warning."""
     call = [sys.executable, "-I", *call_with("odd cells")]
     done = subprocess.run(call, cwd=fitted, capture_output=True, text=True, check=True)
     assert done.stderr == ""

@@ -1,4 +1,4 @@
-"""Scripts predict what our pipelines predict, for every flow and every decision of preprocessing."""
+"""Scripts predict like Headstart's pipelines, for every flow and every preprocessing choice."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ def codes(tables: Tables) -> dict[str, str]:
 def outputs(
     tables: Tables, codes: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, Path], str]:
-    """Case -> the file of what its script predicted; and what all of them complained of."""
+    """Case -> the file with its script's predictions; and the error output of all."""
     folder = tmp_path_factory.mktemp("scripts")
     calls: list[tuple[Path | str, ...]] = []
     written = {}
@@ -49,7 +49,7 @@ def outputs(
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_script_predicts_what_our_pipeline_predicts(
+def test_a_script_predicts_like_headstarts_pipeline(
     name: str, tables: Tables, outputs: tuple[dict[str, Path], str]
 ) -> None:
     files, complaints = outputs
@@ -80,7 +80,7 @@ print([type(step).__module__.split(".")[0] for _, step in model.steps])
 """
 
 
-def test_a_script_cross_validates_and_saves_what_is_loaded_without_it(
+def test_a_script_cross_validates_and_saves_a_model_that_is_loaded_without_it(
     csv: Path, codes: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "fit.py").write_text(codes["lightgbm that stops early"], encoding="utf-8")
@@ -95,7 +95,7 @@ def test_a_script_cross_validates_and_saves_what_is_loaded_without_it(
     assert loaded == "['sklearn', 'lightgbm']"
 
 
-def test_the_head_says_what_the_script_is_and_where_it_comes_from(codes: dict[str, str]) -> None:
+def test_the_head_describes_the_script_and_its_origin(codes: dict[str, str]) -> None:
     head = ast.get_docstring(ast.parse(codes["lightgbm"])) or ""
     assert head.startswith(
         "LightGBM, to predict 'class' of 'mixed'.\n\nmixed.csv: 108 rows, 9 features, 3 classes."
@@ -104,7 +104,7 @@ def test_the_head_says_what_the_script_is_and_where_it_comes_from(codes: dict[st
     assert "Needs pandas, scikit-learn and lightgbm; nothing else." in head
 
 
-def test_scripts_import_what_they_say_alone(codes: dict[str, str]) -> None:
+def test_scripts_import_only_what_they_state(codes: dict[str, str]) -> None:
     for name, code in codes.items():
         flow = CASES[name][0]
         imported = {
@@ -127,7 +127,7 @@ def test_scripts_import_what_they_say_alone(codes: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "name", ["kernel_ridge of log1p", "gaussian_process", "lightgbm of absolute errors that stops early"]
 )
-def test_a_script_of_a_regressor_cross_validates_and_saves_what_is_loaded_without_it(
+def test_a_script_of_a_regressor_cross_validates_and_saves_a_model(
     name: str, tables: Tables, codes: dict[str, str], tmp_path: Path
 ) -> None:
     csv, _ = tables[task_of(name)]
@@ -142,7 +142,7 @@ def test_a_script_of_a_regressor_cross_validates_and_saves_what_is_loaded_withou
     assert loaded == "['sklearn', 'sklearn']"
 
 
-def test_a_script_of_numbers_has_the_folds_that_they_are_tried_on(tables: Tables) -> None:
+def test_a_script_of_a_regressor_has_the_folds_of_trials(tables: Tables) -> None:
     target = tables[REGRESSION][1].target
     ours, theirs = strata_of(target), strata(target.to_numpy())
     assert ours.tolist() == theirs.tolist()
@@ -154,7 +154,7 @@ def test_a_script_of_numbers_has_the_folds_that_they_are_tried_on(tables: Tables
     ("measure", "scorer"),
     [("mean_absolute_error", "neg_mean_absolute_error"), ("r2", "r2"), ("root_mean_squared_log_error", None)],
 )
-def test_a_script_of_numbers_scores_by_the_measure_or_the_root_mean_squared_error(
+def test_a_script_of_a_regressor_scores_by_the_measure_or_the_root_mean_squared_error(
     measure: str, scorer: str | None, tables: Tables
 ) -> None:
     code = script({configuration("ridge"): 1.0}, tables[REGRESSION][1], Origin("", "", measure))

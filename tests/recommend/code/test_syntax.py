@@ -1,4 +1,4 @@
-"""Literals hold their value and nothing else, and long lines are broken as a formatter would."""
+"""Literals contain their value and nothing else, and long lines are broken as a formatter would."""
 
 import ast
 
@@ -12,19 +12,19 @@ texts = st.lists(st.one_of(st.text(max_size=5), st.sampled_from(HOSTILE)), max_s
 
 
 @given(texts)
-def test_a_literal_is_read_as_the_text_it_was_made_of(text: str) -> None:
+def test_a_literal_is_read_back_as_its_text(text: str) -> None:
     source = literal(text)
     assert ast.literal_eval(source) == text
     assert len(source.splitlines()) == 1
 
 
 @given(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(), st.booleans(), st.none()))
-def test_a_number_is_read_as_it_was(value: object) -> None:
+def test_a_number_is_read_back_unchanged(value: object) -> None:
     assert ast.literal_eval(literal(value)) == value
 
 
 @given(texts)
-def test_a_text_in_a_docstring_stays_there(text: str) -> None:
+def test_text_in_a_docstring_cannot_end_it(text: str) -> None:
     source = f'"""It is {plain(text)}."""\n'
     tree = ast.parse(source)
     assert len(tree.body) == 1

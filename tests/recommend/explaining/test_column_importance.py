@@ -14,7 +14,7 @@ from warehouse.vocabulary.measures import ACCURACY, RMSE
 
 
 def telling(*, numeric: bool = False, rows: int = 300) -> Dataset:
-    """A target that `tells` alone decides, a column of noise, and an identifier."""
+    """A target determined by `tells`, a column of noise, and an identifier."""
     random = np.random.default_rng(0)
     tells, noise = random.normal(size=(2, rows))
     target = 3 * tells if numeric else np.where(tells > 0, "yes", "no")
@@ -30,7 +30,7 @@ def default(flow: str) -> Configuration:
     ("numeric", "flow", "measure"),
     [(False, "decision_tree", ACCURACY), (True, "decision_tree_regressor", RMSE)],
 )
-def test_the_column_that_decides_matters_most_and_only_learned_columns_are_told(
+def test_the_decisive_column_matters_most_and_only_features_are_reported(
     numeric: bool, flow: str, measure: str
 ) -> None:
     found = column_importance(default(flow), telling(numeric=numeric), measure, 30.0, seed=0, memory=1024)
@@ -41,14 +41,14 @@ def test_the_column_that_decides_matters_most_and_only_learned_columns_are_told(
     assert found.losses[1][1] < 0.05
 
 
-def test_fewer_rows_are_fitted_on_where_a_fit_takes_long() -> None:
-    """200 seconds of 500 for the fit, at a second per row."""
+def test_slow_fits_use_fewer_rows() -> None:
+    """The fit gets 200 of 500 seconds, at a second per row."""
     tree, data = default("decision_tree"), telling(rows=900)
     found = column_importance(tree, data, ACCURACY, 500.0, seed=0, memory=1024, pace=1.0)
     assert (found.fitted_rows, found.tested_rows) == (200, 300)
 
 
-def test_no_more_time_is_taken_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = default("decision_tree")
     assert "no time" in column_importance(tree, telling(), ACCURACY, 0.0, seed=0, memory=1024).failure
     monkeypatch.setattr("recommend.explaining.column_importance._losses", _sleep)
@@ -62,7 +62,7 @@ def _sleep(*_: object) -> None:
     time.sleep(3600)
 
 
-def test_a_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recommend.explaining.column_importance._losses", _fail)
     found = column_importance(default("decision_tree"), telling(), ACCURACY, 30.0, seed=0, memory=1024)
     assert found.failure == "ValueError: no such tree"
@@ -72,5 +72,5 @@ def _fail(*_: object) -> None:
     raise ValueError("no such tree")
 
 
-def test_a_tenth_of_a_search_is_kept_up_to_some_seconds() -> None:
+def test_a_tenth_of_a_search_is_reserved_up_to_some_seconds() -> None:
     assert [seconds_kept(seconds) for seconds in (10.0, 30.0, 3600.0)] == [1.0, 3.0, 5.0]

@@ -1,4 +1,4 @@
-"""What is to be checked in a dataset before a recommendation is trusted."""
+"""Cautions about a dataset before trusting a recommendation."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from recommend.explaining.known_sizes import Outside
 
 
 def dataset(rows: int = 1000, /, **columns: object) -> Dataset:
-    """Noise, a class that half of the rows have, and further columns."""
+    """Noise, a class of half of the rows, and more columns."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"noise": random.normal(size=rows), "class": random.choice(["a", "b"], rows)})
     return load_dataset(frame.assign(**columns), target="class")  # type: ignore[arg-type]
@@ -32,7 +32,7 @@ def test_doubts_of_reading_come_first() -> None:
     assert (first.kind, first.text) == ("reading", "'size' has a word among its numbers")
 
 
-def test_numbers_beyond_what_is_computed_with_are_named() -> None:
+def test_numbers_that_are_clipped_are_named() -> None:
     (caution,) = cautions(dataset(energy=-5e301 * np.random.default_rng(0).random(1000)), [])
     assert caution.kind == "reading"
     assert caution.text.startswith(
@@ -47,7 +47,7 @@ def test_a_last_row_of_totals_is_pointed_out() -> None:
 
 
 @pytest.mark.parametrize("leak", ["number", "category", "half of an interval"])
-def test_a_column_that_tells_the_class_is_suspected(leak: str) -> None:
+def test_a_column_that_determines_the_class_is_suspected(leak: str) -> None:
     label = np.random.default_rng(0)
     label.normal(size=1000)
     label = (label.choice(["a", "b"], 1000) == "a").astype(int)
@@ -64,7 +64,7 @@ def test_a_column_that_tells_the_class_is_suspected(leak: str) -> None:
 
 @pytest.mark.parametrize(("share", "is_found"), [(0.02, True), (0.3, False)])
 def test_a_noisy_copy_of_the_class_is_suspected(share: float, is_found: bool) -> None:
-    """So many of the rows have the other class in the copy: on balanced classes twice that is left."""
+    """This share of rows has the other class in the copy; on balanced classes twice that remains."""
     label = dataset(2000).target.astype(str)
     flipped = np.random.default_rng(2).random(2000) < share
     copy = label.where(~flipped, label.map({"a": "b", "b": "a"}))
@@ -72,8 +72,8 @@ def test_a_noisy_copy_of_the_class_is_suspected(share: float, is_found: bool) ->
 
 
 @pytest.mark.parametrize(("where", "words"), [("there", "a value"), ("missing", "gaps")])
-def test_a_column_whose_gaps_tell_a_class_is_suspected(where: str, words: str) -> None:
-    """A date of cancellation is there for those who cancelled, whatever it says."""
+def test_a_column_whose_gaps_determine_a_class_is_suspected(where: str, words: str) -> None:
+    """A date of cancellation exists only for those who cancelled, whatever its value."""
     random = np.random.default_rng(3)
     label = random.choice(["cancelled", "new", "old"], 1000)
     is_there = (label == "cancelled") == (where == "there")
@@ -84,13 +84,13 @@ def test_a_column_whose_gaps_tell_a_class_is_suspected(where: str, words: str) -
 
 
 def test_categories_that_name_rows_are_pointed_out() -> None:
-    """600 of 1,000 rows have a code of their own."""
+    """600 of 1,000 rows have a unique code."""
     data = dataset(code=[f"c{n if n < 600 else 0}x" for n in range(1000)])
     assert data.roles["code"] == "categorical"
     assert kinds(data) == ["identifier"]
 
 
-def test_a_number_that_only_rises_is_pointed_out() -> None:
+def test_an_increasing_number_is_pointed_out() -> None:
     (caution,) = cautions(dataset(when=np.arange(1000) * 7 + 100), [])
     assert caution.kind == "identifier"
     assert "--role when=identifier" in caution.text
@@ -122,6 +122,6 @@ def test_imbalance_is_named() -> None:
     assert kinds(dataset(**{"class": ["no"] * 950 + ["yes"] * 50})) == ["imbalance"]
 
 
-def test_by_how_much_a_size_is_outside() -> None:
+def test_the_extent_to_which_a_size_is_out_of_range() -> None:
     (caution,) = cautions(dataset(), [Outside("NumberOfFeatures", 501, 3, 201)])
     assert "outside of the known datasets' range (2 to 200; 2.5 times the most)" in caution.text

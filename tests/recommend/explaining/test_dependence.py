@@ -1,4 +1,4 @@
-"""Whether rows seem to follow each other in time, or to belong to groups."""
+"""Detection of rows ordered in time or grouped."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ N = 600
 
 
 def table(**columns: object) -> Dataset:
-    """Noise, a class at random, and further columns."""
+    """Noise, a random class, and more columns."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"noise": random.normal(size=N), "size": random.integers(0, 40, N)})
     label = pd.DataFrame({"class": random.choice(["a", "b"], N)})
@@ -53,7 +53,7 @@ def test_a_time_in_order_and_a_repeated_identifier_are_pointed_out(
     assert text.endswith(f"give --split {split}")
 
 
-def test_a_date_that_tells_the_class_from_row_to_row_is_pointed_out() -> None:
+def test_a_date_whose_neighbouring_rows_share_classes_is_pointed_out() -> None:
     by_month = np.random.default_rng(3).choice(["a", "b"], 20).repeat(30)
     order = shuffled(np.arange(N))
     (text,) = in_words(table(sold=DAYS[order], **{"class": by_month[order]}))
@@ -72,36 +72,36 @@ def test_blocks_of_rows_with_one_class_are_pointed_out_whatever_their_name() -> 
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("sold", shuffled(DAYS)),  # which tells nothing
+        ("sold", shuffled(DAYS)),  # uninformative
         ("birth date", DAYS),
-        ("sold", ["2023-01-01"] * 300 + ["2023-02-01"] * 300),  # two times are no series
-        ("price", np.sort(np.random.default_rng(0).integers(0, 90, N))),  # sorted, and no time
+        ("sold", ["2023-01-01"] * 300 + ["2023-02-01"] * 300),  # two times are not a series
+        ("price", np.sort(np.random.default_rng(0).integers(0, 90, N))),  # sorted, but not a time
         ("group", np.arange(N) % 3),
         ("household size", PERSONS % 23),
         ("family", np.arange(N) % 10),
-        ("commune", PERSONS),  # whose rows have classes at random
+        ("commune", PERSONS),  # with random classes
         ("commune", shuffled(PERSONS)),
         ("row_id", np.arange(N) + 5),
     ],
 )
-def test_ordinary_columns_are_not(name: str, values: object) -> None:
+def test_ordinary_columns_are_not_pointed_out(name: str, values: object) -> None:
     assert in_words(table(**{name: values})) == []
 
 
-def test_a_sorted_number_that_tells_the_class_smoothly_is_no_group() -> None:
+def test_a_sorted_number_smoothly_related_to_the_class_is_not_a_group() -> None:
     rows = np.random.default_rng(0)
     ages = np.sort(rows.integers(200, 280, N))
     label = np.where(ages + rows.normal(size=N) * 3 > 240, "a", "b")
     assert in_words(table(age=ages, **{"class": label})) == []
 
 
-def test_a_time_and_a_group_are_both_named_and_nothing_is_once_rows_are_split() -> None:
+def test_a_time_and_a_group_are_both_named_but_nothing_once_rows_are_split() -> None:
     data = table(day=DAYS, patient=shuffled(PERSONS))
     assert [text.rpartition(" ")[2] for text in in_words(data)] == ["time=day", "group=patient"]
     assert in_words(data.split_by("group=patient")) == []
 
 
-def test_the_check_is_among_the_cautions_and_a_group_is_no_identifier_that_hardly_repeats() -> None:
+def test_the_check_is_a_caution_and_a_group_is_not_an_identifier() -> None:
     data = table(patient=shuffled(PERSONS))
     assert [caution.kind for caution in cautions(data, [])] == ["dependence"]
     (left,) = cautions(data.split_by("group=patient"), [])

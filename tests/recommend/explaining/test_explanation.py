@@ -1,4 +1,4 @@
-"""Why a recommendation is as it is: sums that add up, and sentences that say what was used."""
+"""Explanations of a recommendation: parts that add up, and sentences about the data used."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ SCHEMA = Path("recommend/seeds.schema.json")
 
 @pytest.fixture(scope="module")
 def explained() -> Recommendation:
-    """A recommendation from the starter for a dataset of two numbers."""
+    """A recommendation from the starter for a dataset with two numbers."""
     return recommend(
         load_dataset(numbers(800, seed=11)), warehouse=Warehouse.open(STARTER), top=4, explain=True
     )
@@ -40,7 +40,7 @@ def test_the_parts_of_datasets_traits_and_hyperparameters_add_up(explained: Reco
         assert len(reasons.datasets.parts) == explained.model.datasets
 
 
-def test_trials_are_a_part_of_their_own(small_world: Path) -> None:
+def test_trials_are_a_separate_part(small_world: Path) -> None:
     result = recommend(
         load_dataset(numbers(800, seed=6)), warehouse=Warehouse.open(small_world), explain=True
     )
@@ -55,8 +55,8 @@ def test_the_document_follows_the_schema(explained: Recommendation) -> None:
     jsonschema.validate(explained.document(), json.loads(SCHEMA.read_text()))
 
 
-def test_datasets_alike_count_most(small_world: Path) -> None:
-    """Trees are good on the large ones, which a large one is like."""
+def test_similar_datasets_count_most(small_world: Path) -> None:
+    """Trees are good on large datasets, which are similar to a large one."""
     result = recommend(
         load_dataset(numbers(900, seed=50)), warehouse=Warehouse.open(small_world), explain=True
     )
@@ -76,7 +76,7 @@ def test_the_sentences_name_what_counts(explained: Recommendation) -> None:
     assert "nan" not in text
 
 
-def test_no_trait_makes_datasets_both_alike_and_unlike(explained: Recommendation) -> None:
+def test_no_trait_makes_datasets_both_similar_and_different(explained: Recommendation) -> None:
     assert explained.explanation is not None
     assert any(known.alike for known in explained.explanation.known)
     for known in explained.explanation.known:
@@ -85,7 +85,7 @@ def test_no_trait_makes_datasets_both_alike_and_unlike(explained: Recommendation
         assert all(share <= min(trait.share for trait in known.unlike) for share in shares)
 
 
-def test_the_target_is_no_column_of_the_traits() -> None:
+def test_the_target_is_not_counted_in_the_traits() -> None:
     """9 of 10 columns are features, 6 of them numeric, and there are 1,000 rows."""
     counted = pd.DataFrame(
         {"attributes": [np.log(10)], "numeric": [0.6], "rows per attribute": [np.log(100)], "classes": [0.7]}
@@ -109,7 +109,7 @@ def test_a_learner_without_weights_says_so(small_world: Path, csv: Path) -> None
 
 
 def test_shapley_values_of_the_glove_game() -> None:
-    """One right glove makes a pair with either of two left ones; in 4 of 6 orders it completes a pair."""
+    """One right glove makes a pair with either of two left ones; it completes the pair in 4 of 6 orders."""
     parts = shapley_values(lambda s: np.array([float(2 in s and bool(s & {0, 1}))]), 3)
     assert parts[:, 0] == pytest.approx([1 / 6, 1 / 6, 4 / 6])
 
@@ -141,7 +141,7 @@ def test_traits_in_words_and_units(name: str, value: float, words: str, text: st
     assert (title(name), shown(name, value)) == (words, text)
 
 
-def test_what_complements_the_first_was_better_than_that_where_it_is_said_to_be(
+def test_complements_were_better_than_the_first_where_stated(
     explained: Recommendation,
 ) -> None:
     runs = Warehouse.open(STARTER).run_table(None, explained.measure)

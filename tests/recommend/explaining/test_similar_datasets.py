@@ -1,4 +1,4 @@
-"""What a recommendation rests on: scores on the datasets that count, and sizes that are not known."""
+"""The evidence of a recommendation: scores on similar datasets, and sizes out of range."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ NAN = float("nan")
 
 
 def known(**instances: float) -> pd.DataFrame:
-    """Datasets that differ in their number of rows alone."""
+    """Datasets that differ only in their number of rows."""
     return pd.DataFrame({"NumberOfInstances": instances, "NumberOfFeatures": 9.0})
 
 
@@ -26,7 +26,7 @@ def test_scores_on_datasets_are_means_over_a_setups_runs_there() -> None:
     assert scores_on(runs, np.zeros(4), pd.Index([])).empty
 
 
-def test_sizes_beyond_all_that_is_known_are_named_with_the_known_range() -> None:
+def test_sizes_out_of_range_are_named_with_the_known_range() -> None:
     datasets = known(small=100, large=900)
     assert outside_of_known(datasets, rows(901)) == [Outside("NumberOfInstances", 901.0, 100.0, 900.0)]
     assert outside_of_known(datasets, rows(99, features=10.0)) == [
@@ -36,5 +36,5 @@ def test_sizes_beyond_all_that_is_known_are_named_with_the_known_range() -> None
 
 
 @pytest.mark.parametrize("size", [100, 500, 900, NAN])
-def test_sizes_within_and_sizes_that_are_unknown_are_not_outside(size: float) -> None:
+def test_sizes_in_range_and_unknown_sizes_are_not_out_of_range(size: float) -> None:
     assert outside_of_known(known(small=100, large=900), rows(size)) == []

@@ -25,7 +25,7 @@ def test_fewer_configurations_than_members_are_all_averaged() -> None:
 
 
 @pytest.mark.parametrize(("measure", "better"), [("predictive_accuracy", 1), ("log_loss", -1), (RRSE, -1)])
-def test_the_average_of_equals_is_expected_to_be_better_than_each(measure: str, better: int) -> None:
+def test_the_average_of_equals_has_a_higher_expected_value_than_each(measure: str, better: int) -> None:
     found = average_of(RANKED[:3], promised(0.8, 0.8, 0.8), np.array([1.0, 2.0, 3.0]), measure)
     assert found is not None
     promise = found.expectation
@@ -46,7 +46,7 @@ def test_the_range_is_that_of_the_members() -> None:
 
 
 @pytest.mark.parametrize("measure", ["kappa", "predictive_accuracy"])
-def test_nothing_is_expected_where_too_little_is_known(measure: str) -> None:
+def test_there_is_no_expected_value_without_enough_knowledge(measure: str) -> None:
     unknown = promised(0.8, 0.8) if measure == "kappa" else None
     found = average_of(RANKED[:2], unknown, np.ones(2), measure)
     assert found is not None
@@ -54,5 +54,5 @@ def test_nothing_is_expected_where_too_little_is_known(measure: str) -> None:
 
 
 @pytest.mark.parametrize("ranked", [RANKED[:1], [RANKED[0], FOREIGN]])
-def test_one_alone_and_what_headstart_does_not_build_are_not_averaged(ranked: list[Configuration]) -> None:
+def test_single_configurations_and_flows_not_built_here_are_not_averaged(ranked: list[Configuration]) -> None:
     assert average_of(ranked, None, np.ones(len(ranked)), "predictive_accuracy") is None

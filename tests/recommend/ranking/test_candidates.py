@@ -1,4 +1,4 @@
-"""Which configurations of the warehouse can be recommended."""
+"""Configurations of the warehouse that can be recommended."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ def neighbours(number: int) -> Configuration:
 
 
 def run_once(*configurations: Configuration) -> RunTable:
-    """A run of each on one dataset; setups are called by their position."""
+    """A run of each on one dataset; setups are named by position."""
     table = table_of(configurations, joint=True)
     runs = pd.DataFrame({"setup": table.setups, "dataset": "d", "value": 0.5})
     return RunTable(None, "predictive_accuracy", runs, table)
@@ -52,13 +52,13 @@ def test_configurations_are_completed_with_todays_defaults() -> None:
     assert candidate == Configuration("decision_tree", values)
 
 
-def test_what_no_longer_builds_is_left_out() -> None:
+def test_configurations_that_can_no_longer_be_built_are_left_out() -> None:
     strangers = [tree(unheard=1), Configuration("perceptron", {"alpha": 0.1})]
     assert found(run_once(*strangers, tree(min_samples_leaf=3))) == [2]
 
 
-def test_the_best_anywhere_comes_first_and_one_that_means_the_same_as_another_counts_once() -> None:
-    """The default spelled out is the default: of the two setups the one with the higher score stays."""
+def test_the_best_anywhere_comes_first_and_equivalent_configurations_count_once() -> None:
+    """An explicit default equals the default: of the two setups the one with the higher score stays."""
     default = FLOWS["decision_tree"].default()
     runs = run_once(tree(min_samples_leaf=7), tree(), tree(**default))
     assert found(runs, [0.5, 0.1, 0.9]) == [2, 0]
@@ -67,7 +67,7 @@ def test_the_best_anywhere_comes_first_and_one_that_means_the_same_as_another_co
 
 
 def test_half_of_the_rows_must_be_enough_to_fit_it() -> None:
-    """As many neighbours as rows that it learns from: 40 of 80, for two folds."""
+    """It has as many neighbours as training rows: 40 of 80, for two folds."""
     flow = FLOWS["k_nearest_neighbors"]
     needed = flow.rows_needed(flow.current({"n_neighbors": 40}))
     runs = run_once(neighbours(1), neighbours(40))
@@ -82,7 +82,7 @@ def test_only_wanted_flows_are_candidates() -> None:
         found(runs, wanted={"svm", "random_forest"})
 
 
-def test_flows_of_others_are_candidates_where_there_is_nothing_else() -> None:
+def test_flows_not_built_here_are_candidates_only_without_others() -> None:
     foreign = Configuration("perceptron", {"alpha": 0.1})
     assert found(run_once(foreign)) == [0]
     assert found(run_once(foreign, tree(min_samples_leaf=3))) == [1]
@@ -92,17 +92,17 @@ def perceptron(**values: Value) -> Configuration:
     return Configuration("perceptron", values)
 
 
-def test_of_a_flow_of_others_equal_values_count_once_whichever_way_they_are_written() -> None:
+def test_equal_values_of_flows_not_built_here_count_once_whatever_their_notation() -> None:
     runs = run_once(perceptron(a=1, b=True), perceptron(a=1.0, b=True), perceptron(a=1, b=1), perceptron(a=2))
     assert found(runs, [0.1, 0.9, 0.5, 0.2]) == [1, 2, 3]
 
 
-def test_a_setup_without_values_is_a_candidate_only_where_its_flow_has_none() -> None:
+def test_a_setup_without_values_is_a_candidate_only_if_its_flow_has_none() -> None:
     assert found(run_once(perceptron(), perceptron(a=1)), [0.9, 0.1]) == [1]
     assert found(run_once(perceptron())) == [0]
 
 
-def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_flows_are_candidates_only_without_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], most_rows=500))
     runs = run_once(tree(), neighbours(3))
     assert found(runs, rows=500) == [0, 1]
@@ -110,7 +110,7 @@ def test_slow_flows_are_candidates_where_there_are_no_others(monkeypatch: pytest
     assert found(run_once(tree()), rows=501) == [0]
 
 
-def test_configurations_whose_package_is_missing_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configurations_whose_package_is_missing_are_separated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FLOWS, "decision_tree", replace(FLOWS["decision_tree"], requires="no_such_package"))
     buildable = find_buildable(run_once(tree(), neighbours(3)), np.zeros(2), ANY, 1000)
     assert [int(setup) for setup in buildable.here] == [1]
@@ -119,7 +119,7 @@ def test_configurations_whose_package_is_missing_are_told_apart(monkeypatch: pyt
     assert not wanted.to_install
 
 
-def test_a_flow_that_was_run_on_other_tasks_only_is_refused(templates: Templates, tmp_path: Path) -> None:
+def test_a_flow_without_runs_on_this_task_type_is_refused(templates: Templates, tmp_path: Path) -> None:
     tables = runs_of(flow="openml:26", algorithm="mlr.regr.rpart")
     tables["tasks"]["task_type"] = "supervised_regression"
     warehouse = templates.copy(tmp_path / "warehouse", tables, runs_of(accuracies={"openml:2": 0.9}))

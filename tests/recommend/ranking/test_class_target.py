@@ -1,4 +1,4 @@
-"""Targets with classes: what is said of them, and which measure counts where none is named."""
+"""Targets with classes: remarks, and the default measure."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from warehouse.vocabulary.measures import ACCURACY, AUC
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    """One run with its accuracy and its area under the ROC curve."""
+    """One run with accuracy and area under the ROC curve."""
     world = Warehouse.create(tmp_path / "warehouse")
     world.write(runs(accuracies={"openml:1": 0.9}), source="test")
     run = world.sql("SELECT run FROM runs")["run"][0]
@@ -31,7 +31,7 @@ def with_largest(share: float) -> Dataset:
 
 
 @pytest.mark.parametrize(("share", "measure"), [(0.5, ACCURACY), (0.895, ACCURACY), (0.9, AUC), (0.985, AUC)])
-def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
+def test_accuracy_is_the_default_unless_one_class_has_nine_rows_in_ten(
     warehouse: Warehouse, share: float, measure: str
 ) -> None:
     dataset = with_largest(share)
@@ -39,7 +39,7 @@ def test_accuracy_counts_unless_one_class_has_nine_rows_in_ten(
     assert (target_words(dataset).measure_remark(measure) is None) == (measure == ACCURACY)
 
 
-def test_the_user_is_told_why_it_is_not_accuracy() -> None:
+def test_the_user_is_told_why_the_default_is_not_accuracy() -> None:
     text = target_words(with_largest(0.985)).measure_remark(AUC) or ""
     assert text.startswith("Measure: AUC, since 98.5% of the rows are of class 'no'")
 

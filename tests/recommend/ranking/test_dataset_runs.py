@@ -1,4 +1,4 @@
-"""Runs on the dataset itself as trials: values of several tasks on one level."""
+"""Runs on the dataset itself as trials: aligning the levels of several tasks."""
 
 import pandas as pd
 import pytest
@@ -22,18 +22,18 @@ def runs(*rows: tuple[str, str, int | None, float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def test_what_both_tasks_have_tells_how_far_apart_they_are() -> None:
-    """On more rows a and b are .1 and .2 better, so c is taken to be .15 better."""
+def test_shared_configurations_determine_the_offset_between_tasks() -> None:
+    """On more rows a and b are .1 and .2 better, so c is assumed to be .15 better."""
     on_all, on_few = values(a=0.8, b=0.9), values(a=0.7, b=0.7, c=0.5)
     assert comparable([on_all, on_few]).to_dict() == pytest.approx({"a": 0.8, "b": 0.9, "c": 0.65})
 
 
-def test_levels_are_passed_on_from_task_to_task() -> None:
+def test_offsets_are_chained_from_task_to_task() -> None:
     found = comparable([values(a=0.9), values(a=0.8, b=0.7), values(b=0.5, c=0.4)])
     assert found.to_dict() == pytest.approx({"a": 0.9, "b": 0.8, "c": 0.7})
 
 
-def test_a_task_that_shares_nothing_adds_nothing() -> None:
+def test_a_task_without_shared_configurations_is_ignored() -> None:
     assert comparable([values(a=0.9, b=0.8), values(c=0.7)]).to_dict() == {"a": 0.9, "b": 0.8}
 
 
@@ -41,7 +41,7 @@ def test_a_task_that_shares_nothing_adds_nothing() -> None:
     st.dictionaries(st.sampled_from(SETUPS), st.floats(0, 1), min_size=1),
     st.floats(-1, 1),
 )
-def test_a_task_at_another_level_says_the_same(truth: dict[str, float], shift: float) -> None:
+def test_a_constant_offset_of_a_task_changes_nothing(truth: dict[str, float], shift: float) -> None:
     known = pd.Series(truth)
     found = comparable([known.iloc[:1], known + shift])
     assert found[known.index].to_list() == pytest.approx(known.to_list(), abs=1e-9)

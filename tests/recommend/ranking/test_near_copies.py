@@ -1,4 +1,4 @@
-"""Near copies of the user's table are left out of what is learned, and named."""
+"""Near copies of the user's table are left out of training, and named."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ CHANGES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_runs_on_a_near_copy_are_neither_learned_from_nor_its_own(small_world: Path, change: str) -> None:
+def test_runs_on_a_near_copy_are_neither_training_data_nor_trials(small_world: Path, change: str) -> None:
     dataset = load_dataset(CHANGES[change](numbers(800, seed=6)))
     result = rank(dataset, warehouse=Warehouse.open(small_world), leave_out=False)
     assert (result.left_out, result.near_copies, result.trials) == (["world800"], ["world800"], 0)
@@ -33,7 +33,7 @@ def test_runs_on_a_near_copy_are_neither_learned_from_nor_its_own(small_world: P
     assert "Near copies of it in the warehouse were left out of the model: world800." in words
 
 
-def test_what_comes_from_the_source_of_a_near_copy_is_left_out_too(small_world: Path, tmp_path: Path) -> None:
+def test_the_family_of_a_near_copy_is_left_out(small_world: Path, tmp_path: Path) -> None:
     warehouse = copy_of(small_world, tmp_path / "families")
     datasets = warehouse.sql("SELECT * EXCLUDE ingest FROM datasets")
     datasets.loc[datasets["name"].isin(["world700", "world800"]), "family"] = "worlds"
@@ -43,10 +43,10 @@ def test_what_comes_from_the_source_of_a_near_copy_is_left_out_too(small_world: 
     assert task.same == frozenset()
 
 
-def test_a_warehouse_without_sketches_takes_those_of_the_starter(
+def test_a_warehouse_without_sketches_uses_those_of_the_starter(
     small_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one that began as a copy of an earlier starter."""
+    """For example, a warehouse that began as a copy of an earlier starter."""
     world = Warehouse.open(small_world)
     older = Warehouse.create(tmp_path / "older")
     older.write({"datasets": world.sql("SELECT * EXCLUDE ingest FROM datasets")}, source="test")

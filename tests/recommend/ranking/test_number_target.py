@@ -1,4 +1,4 @@
-"""Numeric targets: how what is learned is shown in the measure that was asked for."""
+"""Numeric targets: learned errors are shown in the requested measure."""
 
 import numpy as np
 import pandas as pd
@@ -20,18 +20,18 @@ TARGET, WORDS = target_kind(DATASET), target_words(DATASET)
 
 
 @each(("measure", "value"), [(RMSE, 0.5 * Y.std()), (MAE, 0.5 * 25.247524752475247), (R2, 0.75), (RRSE, 0.5)])
-def test_relative_errors_become_what_was_asked_for(measure: str, value: float) -> None:
+def test_relative_errors_are_converted_to_the_requested_measure(measure: str, value: float) -> None:
     assert TARGET.shown(measure, 0.5) == pytest.approx(value)
 
 
-def test_what_does_not_follow_from_a_relative_error_is_unknown() -> None:
+def test_measures_that_do_not_follow_from_a_relative_error_are_unknown() -> None:
     assert np.isnan(TARGET.shown("median_absolute_error", 0.5))
     forecast = PerformanceForecast(0.5, 0.4, 0.6, 0.1, 0.9)
     assert forecast.shown("median_absolute_error", "relative_absolute_error", lambda _: float("nan")) is None
 
 
 def test_expected_value_in_r2() -> None:
-    """RRSE .6 where the reference has .8: R2 .64 against .36."""
+    """RRSE .6, where the reference has .8: R2 .64 against .36."""
     expected = PerformanceForecast(0.6, 0.5, 0.7, 0.2, 0.9, {"catboost_regressor": 0.1})
     promise = expected.shown(R2, RRSE, lambda rrse: 1 - rrse**2)
     assert promise is not None
@@ -66,7 +66,7 @@ def test_a_range_that_begins_below_zero_has_no_second_minus() -> None:
     assert WORDS.cells(R2, of_r2) == ("0.1900", "-0.2100 to 0.3600", "+0.100", "")
 
 
-def test_only_what_has_the_unit_of_the_target_is_said_to_have_it() -> None:
+def test_only_measures_in_the_targets_unit_are_shown_with_it() -> None:
     with_unit = {
         measure
         for measure in REGRESSION.measures
@@ -94,7 +94,7 @@ def test_numbers_have_four_digits(value: float, text: str) -> None:
     assert WORDS.number(value) == text
 
 
-def test_a_measure_that_the_target_can_not_have_is_refused() -> None:
+def test_a_measure_undefined_for_the_target_is_refused() -> None:
     TARGET.check_measure(RMSLE)
     below = target_kind(load_dataset(pd.DataFrame({"a": range(101), "profit": Y - 50})))
     with pytest.raises(BadOption, match="'profit' has negative numbers; use another one"):

@@ -1,4 +1,4 @@
-"""What is promised, on the bundled starter."""
+"""Forecasts of performance, on the bundled starter."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ def promised(tmp_path_factory: pytest.TempPathFactory) -> Recommendation:
     return recommend(load_dataset(str(path)), warehouse=Warehouse.open(STARTER), top=10)
 
 
-def test_what_is_expected_more_of_is_promised_more(promised: Recommendation) -> None:
-    """Values, gains and probabilities are in the order of the predicted scores."""
+def test_forecasts_have_the_order_of_predicted_scores(promised: Recommendation) -> None:
+    """Values, gains and probabilities do."""
     table = pd.DataFrame(
         [
             {"predicted": item.predicted, "value": item.expectation.value, "gain": item.expectation.gain}
@@ -33,7 +33,7 @@ def test_what_is_expected_more_of_is_promised_more(promised: Recommendation) -> 
     assert table["gain"].is_monotonic_increasing
 
 
-def test_a_gain_is_likelier_than_not_where_one_is_expected(promised: Recommendation) -> None:
+def test_an_expected_gain_is_more_likely_than_not(promised: Recommendation) -> None:
     for item in promised.configurations:
         promise = item.expectation
         assert promise is not None
@@ -43,8 +43,8 @@ def test_a_gain_is_likelier_than_not_where_one_is_expected(promised: Recommendat
         assert promise.gain * (promise.beats_default - 0.5) >= 0
 
 
-def test_the_expected_cost_is_a_cost(tmp_path: Path) -> None:
-    """Of the log loss less is better, so a positive gain is a smaller value."""
+def test_the_expected_value_of_a_cost_is_a_cost(tmp_path: Path) -> None:
+    """Lower log loss is better, so a positive gain is a smaller value."""
     path = tmp_path / "new.csv"
     numbers(800, seed=11).to_csv(path, index=False)
     result = recommend(load_dataset(str(path)), warehouse=Warehouse.open(STARTER), top=20, measure="log_loss")
@@ -55,6 +55,6 @@ def test_the_expected_cost_is_a_cost(tmp_path: Path) -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_a_few_datasets_promise_nothing(small_world: Path, csv: Path) -> None:
+def test_a_few_datasets_give_no_forecast(small_world: Path, csv: Path) -> None:
     result = recommend(load_dataset(str(csv)), warehouse=Warehouse.open(small_world))
     assert all(item.expectation is None for item in result.configurations)

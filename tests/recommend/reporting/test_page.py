@@ -25,7 +25,7 @@ def recommendation(small_world: Path) -> Recommendation:
 
 
 def promised(recommendation: Recommendation, *values: float) -> Recommendation:
-    """The recommendation with values that are expected, each 0.1 better than the default."""
+    """The recommendation with expected values, each 0.1 better than the default."""
     items = [
         replace(item, expectation=PerformanceForecast(value, value - 0.2, value + 0.1, 0.1, 0.75))
         for item, value in zip(recommendation.configurations, values, strict=True)
@@ -33,7 +33,9 @@ def promised(recommendation: Recommendation, *values: float) -> Recommendation:
     return replace(recommendation, configurations=items)
 
 
-def test_the_page_says_what_to_try_how_good_it_is_and_what_to_do_next(recommendation: Recommendation) -> None:
+def test_the_page_shows_what_to_try_its_expected_value_and_the_next_commands(
+    recommendation: Recommendation,
+) -> None:
     page = Page(recommendation_page(promised(recommendation, 0.8, 0.75)))
     for text in ("What to try first on mine", "Decision tree", "max_depth", "0.800", "+0.100", "75%"):
         assert text in page.text
@@ -43,7 +45,7 @@ def test_the_page_says_what_to_try_how_good_it_is_and_what_to_do_next(recommenda
     assert "import pandas as pd" in page.text
 
 
-def test_the_page_says_why(small_world: Path) -> None:
+def test_the_page_explains_the_recommendation(small_world: Path) -> None:
     dataset = load_dataset(numbers(900, seed=99), target="class", name="mine")
     explained = recommend(dataset, warehouse=Warehouse.open(small_world), top=2, explain=True)
     assert explained.explanation is not None
@@ -63,7 +65,7 @@ def test_the_page_shows_which_columns_matter_or_why_not(recommendation: Recommen
     assert "1 column matters less or not at all" in text
 
 
-def test_the_default_lies_where_the_gain_starts_from(recommendation: Recommendation) -> None:
+def test_gains_start_at_the_default(recommendation: Recommendation) -> None:
     promises = [item.expectation for item in promised(recommendation, 0.8, 0.75).configurations]
     known = [promise for promise in promises if promise is not None]
     scale, default = scale_of(known, ACCURACY)
@@ -74,7 +76,7 @@ def test_the_default_lies_where_the_gain_starts_from(recommendation: Recommendat
     assert scale_of([], ACCURACY) == (None, None)
 
 
-def test_a_notebook_shows_the_ranking_in_a_style_of_its_own(recommendation: Recommendation) -> None:
+def test_a_notebook_shows_the_ranking_in_its_own_style(recommendation: Recommendation) -> None:
     items = promised(recommendation, 0.8, 0.75).configurations
     long = replace(recommendation, configurations=items * 20)
     html = long._repr_html_()
@@ -95,12 +97,12 @@ def test_a_notebook_shows_the_ranking_in_a_style_of_its_own(recommendation: Reco
         ("data frame", ""),
     ],
 )
-def test_commands_name_the_data_as_a_shell_reads_it(source: str, expected: str) -> None:
+def test_commands_quote_the_path_for_a_shell(source: str, expected: str) -> None:
     dataset = replace(load_dataset(numbers(40), target="class"), source=source)
     assert data_options(dataset, "log_loss") == expected
 
 
-def test_columns_are_listed_with_what_is_missing() -> None:
+def test_columns_are_listed_with_their_missing_values() -> None:
     frame = numbers(40).assign(gap=[None] * 10 + list("abcde") * 6, k=1)
     columns = dict(columns_of(load_dataset(frame, target="class")))
     assert columns["gap"] == "categorical, 25.0% missing, 5 values"

@@ -1,4 +1,4 @@
-"""A recommendation in a terminal: columns, and what they mean."""
+"""A recommendation in a terminal: columns and their meaning."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ EXAMPLES = Path(recommend_package.__file__).parent / "examples"
 
 @pytest.fixture(scope="module")
 def promised(world_of_numbers: Path) -> Recommendation:
-    """Two configurations for numbers with a spread of about 82, with values that are expected."""
+    """Two configurations for numbers with a spread of about 82, with expected values."""
     dataset = load_dataset(prices(900, seed=99), name="homes")
     found = recommend(dataset, warehouse=Warehouse.open(world_of_numbers), top=2)
     promise = PerformanceForecast(20.0, 18.0, 23.0, 5.0, 0.75, {"catboost_regressor": 1.25})
@@ -58,7 +58,7 @@ def test_errors_are_shown_with_r2_and_gains_over_both_usual_defaults(
     assert "mean of the numbers that they predict" in legend
 
 
-def test_where_the_terminal_is_narrow_the_first_default_is_enough(
+def test_a_narrow_terminal_shows_only_the_first_default(
     promised: Recommendation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = printed(promised, monkeypatch, 75)
@@ -67,7 +67,7 @@ def test_where_the_terminal_is_narrow_the_first_default_is_enough(
     assert any("vs LightGBM" in line for line in lines)
 
 
-def test_long_names_are_cut_where_the_table_would_be_a_little_too_wide(
+def test_long_names_are_cut_if_the_table_is_slightly_too_wide(
     promised: Recommendation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flow = replace(promised.configurations[0].flow, title="Histogram gradient boosting")
@@ -80,7 +80,7 @@ def test_long_names_are_cut_where_the_table_would_be_a_little_too_wide(
 
 
 @pytest.mark.parametrize("width", [40, 60])
-def test_where_the_table_is_too_wide_the_numbers_follow_each_name(
+def test_numbers_follow_each_name_if_the_table_is_too_wide(
     promised: Recommendation, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     lines = printed(promised, monkeypatch, width)
@@ -90,10 +90,10 @@ def test_where_the_table_is_too_wide_the_numbers_follow_each_name(
     assert "chance 75%" in " ".join(line.strip() for line in lines[at : at + 4])
 
 
-def test_the_first_screen_answers_what_how_good_why_how_long_and_what_next(
+def test_the_first_screen_has_ranking_values_reasons_times_and_next_commands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The example in README, learned from the bundled starter, in 24 lines of 80 columns."""
+    """The example in README, from the bundled starter, fits into 24 lines of 80 columns."""
     found = recommend(load_dataset(EXAMPLES / "subscribers.csv"), warehouse=Warehouse.open(STARTER))
     lines = [*printed(found, monkeypatch, 80), "", *next_steps(found)]
     assert len(lines) <= 24
@@ -113,7 +113,7 @@ def test_the_first_screen_answers_what_how_good_why_how_long_and_what_next(
     assert lines[-1].startswith("Next: --why")
 
 
-def test_the_page_has_the_same(promised: Recommendation) -> None:
+def test_the_page_has_the_same_values(promised: Recommendation) -> None:
     text = " ".join(Page(recommendation_page(promised)).text.split())
     assert "18.00 to 23.00" in text
     assert "R2 {}, from {} to {}.".format(*explained(promised)) in text
@@ -124,7 +124,7 @@ def test_the_page_has_the_same(promised: Recommendation) -> None:
     assert " 0 classes" not in text
 
 
-def test_further_gains_are_in_the_document_where_they_are_known(promised: Recommendation) -> None:
+def test_gains_over_other_defaults_are_in_the_document_if_known(promised: Recommendation) -> None:
     expected = promised.document()["configurations"][0]["expectation"]
     assert expected["other_gains"] == {"catboost_regressor": 1.25}
     assert "other_gains" not in PerformanceForecast(0.8, 0.7, 0.9, 0.1, 0.7).document()

@@ -11,7 +11,7 @@ from warehouse.store import Warehouse
 
 
 def qualities(*class_sizes: list[int]) -> pd.DataFrame:
-    """As the extractor and OpenML give them, of datasets with these classes."""
+    """Qualities from the extractor and OpenML for datasets with these classes."""
     rows = []
     for sizes in class_sizes:
         p = np.array(sizes) / sum(sizes)
@@ -34,7 +34,7 @@ def test_chance_is_exact_with_up_to_four_classes(sizes: list[int]) -> None:
 
 @given(st.lists(st.integers(100, 500), min_size=5, max_size=30))
 def test_chance_is_nearly_exact_with_more_of_like_sizes(sizes: list[int]) -> None:
-    """24 classes of one row beside six of 500 are 0.19 off: qualities do not tell that much."""
+    """With 24 classes of one row and six of 500 it is off by 0.19: qualities are not that informative."""
     p = np.array(sizes) / sum(sizes)
     assert chance_accuracy(qualities(sizes)).iloc[0] == pytest.approx(float((p**2).sum()), abs=0.03)
 
@@ -51,7 +51,7 @@ def test_runs_on_a_dataset_without_a_class_distribution_are_left_out() -> None:
 
 
 def test_the_warehouse_has_it_as_a_measure() -> None:
-    """Of the bundled starter: an affine change of the accuracy on each dataset."""
+    """On each dataset of the bundled starter it is an affine function of the accuracy."""
     warehouse = Warehouse.open(None)
     accuracy = warehouse.run_table(None, "predictive_accuracy").runs.set_index("run")["value"]
     normalized = warehouse.run_table(None, "normalized_accuracy").runs.set_index("run")

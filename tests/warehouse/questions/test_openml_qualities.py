@@ -1,4 +1,4 @@
-"""Published qualities come to one unit and one rule."""
+"""Published qualities are converted to one unit and one rule."""
 
 import json
 from pathlib import Path
@@ -25,14 +25,14 @@ def test_shares_are_percent_for_every_dataset(published: pd.DataFrame) -> None:
     assert (values["PercentageOfMissingValues"] <= 100).all()
 
 
-def test_what_stands_for_nothing_is_missing(published: pd.DataFrame) -> None:
+def test_placeholders_are_missing(published: pd.DataFrame) -> None:
     values = harmonized(published)
     assert not (values == -1).any(axis=None)
-    # One published kurtosis, skewness or mean after another is truly negative.
+    # Some published kurtoses, skewnesses and means are truly negative.
     assert (values < 0).any(axis=None)
 
 
-def test_share_without_its_counts_stays_as_it_was_published() -> None:
+def test_a_share_without_its_counts_stays_as_published() -> None:
     frame = pd.DataFrame(
         {
             "MajorityClassPercentage": [0.9, 60.0],
@@ -43,7 +43,7 @@ def test_share_without_its_counts_stays_as_it_was_published() -> None:
     assert harmonized(frame)["MajorityClassPercentage"].tolist() == [90.0, 60.0]
 
 
-def test_a_numeric_target_is_no_attribute_and_has_no_classes() -> None:
+def test_a_numeric_target_is_not_an_attribute_and_has_no_classes() -> None:
     """OpenML publishes moments that depend on the target's unit, and an autocorrelation of 1 - 9 / 99."""
     frame = pd.DataFrame(
         {
@@ -66,8 +66,8 @@ def test_moments_need_a_numeric_feature() -> None:
     assert harmonized(frame)["MaxMeansOfNumericAtts"].isna().tolist() == [True, False]
 
 
-def test_moments_of_several_datasets_at_once_are_nobodys() -> None:
-    """An extreme that two datasets of other sizes share to the last digit; the same dataset twice may."""
+def test_moments_shared_by_different_datasets_are_removed() -> None:
+    """Two datasets of different sizes can't share an extreme to the last digit; copies of a dataset may."""
     frame = pd.DataFrame(
         {
             "NumberOfInstances": [100.0, 200.0, 300.0, 300.0],

@@ -1,4 +1,4 @@
-"""What learners get: run tables, performance matrices and meta-features."""
+"""Data for learners: run tables, performance matrices and meta-features."""
 
 import json
 import math
@@ -23,7 +23,7 @@ ACCURACY = "predictive_accuracy"
 
 @pytest.fixture
 def two_flows(templates: Templates, tmp_path: Path) -> Warehouse:
-    """A forest of two flows of one algorithm, and boosting, which shares a parameter's name with it."""
+    """A forest as two flows of one algorithm, and boosting with a hyperparameter of the same name."""
     commits = (
         runs(flow, algorithm, values=values, accuracies={"openml:1": accuracy})
         for flow, algorithm, values, accuracy in (
@@ -40,13 +40,13 @@ def configuration(warehouse: Warehouse, flow: str | None) -> list[Mapping[str, A
 
 
 def same(left: object, right: object) -> bool:
-    """Equal, of the same type, and NaN (absent) equal to itself."""
+    """Whether values are equal and of the same type; NaN (absent) equals itself."""
     if isinstance(left, float) and isinstance(right, float) and math.isnan(left):
         return math.isnan(right)
     return type(left) is type(right) and left == right
 
 
-def test_what_is_not_tunable_is_no_part_of_a_configuration(warehouse: Warehouse) -> None:
+def test_untunable_parameters_are_not_part_of_a_configuration(warehouse: Warehouse) -> None:
     tables = runs(values={"criterion": "gini", "random_state": 7})
     tables["hyperparameters"]["tunable"] = [None, False]
     warehouse.write(tables, source="test")
@@ -84,7 +84,7 @@ def test_flow_is_found_by_id_and_by_key(two_flows: Warehouse, flow: str) -> None
     assert table.runs["value"].tolist() == [0.9]
 
 
-def test_algorithm_stands_for_all_its_flows(two_flows: Warehouse) -> None:
+def test_an_algorithm_includes_all_its_flows(two_flows: Warehouse) -> None:
     table = two_flows.run_table("random_forest", ACCURACY)
     assert table.runs["flow"].tolist() == [FOREST, "headstart:random_forest"]
     first, second = table.configurations.parameters.to_dict("records")
@@ -107,8 +107,8 @@ def test_parameters_of_all_flows_are_qualified_by_their_algorithm(two_flows: War
     assert same(table.configurations.parameters.loc[f"{BOOSTING}/a", "random_forest:max_depth"], math.nan)
 
 
-def test_declared_scales_are_named_as_the_columns_are(two_flows: Warehouse) -> None:
-    """What was declared last for a column that flows share counts; what no run sets is left out."""
+def test_declared_scales_have_the_names_of_the_columns(two_flows: Warehouse) -> None:
+    """The last declaration for a column shared by flows counts; unused hyperparameters are left out."""
     for flow, parameter, scale in (
         (FOREST, "max_depth", "log"),
         ("headstart:random_forest", "max_depth", "linear"),
@@ -148,13 +148,13 @@ def test_unknown_measure_is_refused_and_the_known_ones_are_named(two_flows: Ware
             ask()
 
 
-def test_an_alias_stands_for_the_measure(two_flows: Warehouse) -> None:
+def test_an_alias_means_the_measure(two_flows: Warehouse) -> None:
     table = two_flows.run_table(FOREST, "Acc")
     assert (table.measure, len(table.runs)) == (ACCURACY, 1)
     assert two_flows.performance_matrix("acc").equals(two_flows.performance_matrix(ACCURACY))
 
 
-def test_who_learns_from_runs_gets_related_measures_with_them(warehouse: Warehouse) -> None:
+def test_learners_get_related_measures_with_the_runs(warehouse: Warehouse) -> None:
     tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8})
     first, second = tables["evaluations"]["run"]
     more = pd.DataFrame(
@@ -176,8 +176,10 @@ def test_who_learns_from_runs_gets_related_measures_with_them(warehouse: Warehou
     assert warehouse.run_table(FOREST, ACCURACY, related=False).related.empty
 
 
-def test_a_run_that_was_stopped_had_time_for_as_many_fits_as_others_of_its_task(warehouse: Warehouse) -> None:
-    """Two of ten seconds went into one fit: where sixty were not enough, a fit took twelve or more."""
+def test_the_fit_time_of_a_stopped_run_assumes_as_many_fits_as_in_others_of_its_task(
+    warehouse: Warehouse,
+) -> None:
+    """A fit took two of ten seconds; if sixty were not enough, a fit took at least twelve."""
     tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8, "openml:3": 0.7})
     tables["runs"]["task"] = tables["runs"]["task"].iloc[0]
     *ended, stopped = tables["runs"]["run"]
@@ -244,7 +246,7 @@ def test_performance_matrix_averages_repeated_runs_and_leaves_gaps(warehouse: Wa
     np.testing.assert_allclose(matrix.to_numpy(), [[0.8, 0.5], [np.nan, 0.25]])
 
 
-def test_computed_qualities_stand_before_published_ones(warehouse: Warehouse) -> None:
+def test_computed_qualities_override_published_ones(warehouse: Warehouse) -> None:
     published = qualities({"ClassEntropy": 1.0, "MeanKurtosisOfNumericAtts": 5.0, "A": 2.0}, source="openml")
     computed = qualities({"ClassEntropy": 1.5, "MeanKurtosisOfNumericAtts": None}, source="computed")
     elsewhere = qualities({"ClassEntropy": 3.0}, dataset="local:b", source="openml")
@@ -276,7 +278,7 @@ def test_minus_one_is_missing_only_where_a_quality_cannot_be_negative(warehouse:
     assert warehouse.sql("SELECT min(value) AS v FROM qualities WHERE source = 'openml'")["v"][0] == -1
 
 
-def test_performance_matrix_of_one_flow_has_its_setups_alone(two_flows: Warehouse) -> None:
+def test_performance_matrix_of_one_flow_has_only_its_setups(two_flows: Warehouse) -> None:
     assert two_flows.performance_matrix(ACCURACY, "6970").index.tolist() == [f"{BOOSTING}/a"]
     assert len(two_flows.performance_matrix(ACCURACY, "random_forest")) == 2
 
@@ -290,7 +292,7 @@ def test_performance_matrix_larger_than_memory_is_refused(
 
 
 def typed_tasks(warehouse: Warehouse, *tasks: tuple[str, str, str | None, float]) -> None:
-    """Runs on tasks of dataset `openml:1`: key, task type, target and accuracy of each."""
+    """Runs on tasks of dataset `openml:1`, each with key, task type, target and accuracy."""
     for task, task_type, target, accuracy in tasks:
         tables = runs(name=task, accuracies={"openml:1": accuracy})
         tables["tasks"] = tables["tasks"].assign(task=task, task_type=task_type, target=target)
@@ -314,20 +316,20 @@ def learned(warehouse: Warehouse) -> list[float]:
     return values
 
 
-def test_of_a_datasets_targets_that_of_its_first_task_is_learned_from(warehouse: Warehouse) -> None:
-    """A task whose target is unknown counts as one of it; learning curves never do."""
+def test_only_the_target_of_a_datasets_first_task_is_learned_from(warehouse: Warehouse) -> None:
+    """A task with an unknown target counts as having it; learning curves never do."""
     typed_tasks(warehouse, *OTHER_TARGETS)
     assert learned(warehouse) == [0.9, 0.8]
 
 
-def test_the_target_that_the_dataset_names_stands_before_that_of_its_first_task(warehouse: Warehouse) -> None:
+def test_the_target_named_by_the_dataset_overrides_that_of_its_first_task(warehouse: Warehouse) -> None:
     typed_tasks(warehouse, *OTHER_TARGETS)
     named = pd.DataFrame({"dataset": ["openml:1"], "name": "iris", "target": "other"})
     warehouse.write({"datasets": named}, source="openml data")
     assert learned(warehouse) == [0.1, 0.8]
 
 
-def test_a_setup_that_openml_has_lost_is_not_learned_from(warehouse: Warehouse) -> None:
+def test_a_setup_lost_by_openml_is_not_learned_from(warehouse: Warehouse) -> None:
     warehouse.write(runs(accuracies={"openml:1": 0.7}), source="test")
     lost = runs(name="lost", accuracies={"openml:1": 0.95})
     lost["setups"]["setup"] = lost["runs"]["setup"] = "openml:998"
@@ -344,7 +346,7 @@ def test_infinite_values_of_old_warehouses_are_not_learned_from(warehouse: Wareh
     assert warehouse.metafeatures()["Dimensionality"].isna().all()
 
 
-def test_runs_on_tasks_of_another_type_are_refused_with_that_type(warehouse: Warehouse) -> None:
+def test_a_flow_with_runs_only_on_another_task_type_is_refused_with_that_type(warehouse: Warehouse) -> None:
     typed_tasks(warehouse, ("openml:5", "supervised_regression", "y", 0.5))
     for ask in (warehouse.run_table, lambda _, measure: warehouse.performance_matrix(measure)):
         with pytest.raises(

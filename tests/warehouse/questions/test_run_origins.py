@@ -1,4 +1,4 @@
-"""What is said of a warehouse that is learned from: how it differs from the bundled starter."""
+"""Description of a warehouse by its difference from the bundled starter."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from warehouse.store import Warehouse
 
 @pytest.fixture(autouse=True)
 def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """A starter of three runs, and a user who has no warehouse yet."""
+    """A starter with three runs, and a user without a warehouse."""
     made = written(tmp_path / "starter", runs(accuracies={f"openml:{number}": 0.9 for number in range(3)}))
     monkeypatch.setattr(store, "STARTER", made.path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -23,13 +23,13 @@ OWN = runs(BOOSTING, "adaboost", accuracies={"openml:7": 0.5, "openml:8": 0.5})
 TODAY = datetime.now(UTC).date()
 
 
-def test_the_starter_is_called_so(starter: Warehouse) -> None:
+def test_the_starter_is_named(starter: Warehouse) -> None:
     origins = Warehouse.open(starter.path).origins()
     assert (origins.starter, origins.of_starter, origins.others, origins.last) == (3, 3, 0, None)
     assert origins.in_words() == "the bundled starter"
 
 
-def test_the_users_own_is_the_starter_and_what_came_since() -> None:
+def test_the_users_own_warehouse_is_the_starter_and_newer_runs() -> None:
     own = Warehouse.create()
     assert own.origins().in_words() == f"your warehouse {own.path} (the starter and nothing else)"
     own.write(OWN, source="tune")
@@ -42,7 +42,7 @@ def test_the_users_own_is_the_starter_and_what_came_since() -> None:
     )
 
 
-def test_another_warehouse_may_have_nothing_of_the_starter(tmp_path: Path) -> None:
+def test_another_warehouse_may_have_no_run_of_the_starter(tmp_path: Path) -> None:
     named = written(tmp_path / "named", OWN)
     origins = named.origins()
     assert (origins.of_starter, origins.others) == (0, 2)
@@ -51,9 +51,7 @@ def test_another_warehouse_may_have_nothing_of_the_starter(tmp_path: Path) -> No
     )
 
 
-def test_runs_of_the_starter_are_known_by_their_keys_after_a_merge(
-    starter: Warehouse, tmp_path: Path
-) -> None:
+def test_runs_of_the_starter_are_recognized_by_key_after_a_merge(starter: Warehouse, tmp_path: Path) -> None:
     named = written(tmp_path / "named", OWN)
     named.merge(starter.path)
     assert named.origins().in_words() == (
@@ -72,14 +70,14 @@ def test_a_copy_of_an_older_starter_lacks_some_of_its_runs(
     )
 
 
-def test_failed_runs_do_not_count_since_nothing_is_learned_from_them() -> None:
+def test_failed_runs_do_not_count() -> None:
     own = Warehouse.create()
     failed = {name: OWN[name] for name in OWN if name != "evaluations"}
     own.write(failed | {"runs": OWN["runs"].assign(outcome="timeout")}, source="tune")
     assert own.origins().in_words() == f"your warehouse {own.path} (the starter and nothing else)"
 
 
-def test_an_installation_without_a_starter_compares_with_nothing(
+def test_an_installation_without_a_starter_makes_no_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "STARTER", tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""Tables of runs of warehouses that are larger than memory: a sample, and said to be one."""
+"""Run tables of warehouses larger than memory are samples, and labelled as such."""
 
 import logging
 from pathlib import Path
@@ -15,7 +15,7 @@ RUNS = 400
 
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """Two flows, the second of which was run thrice as often, on a large, a small and an own dataset."""
+    """Two flows, the second with three times as many runs, on a large, a small and an own dataset."""
     monkeypatch.setattr(sampling, "MOST_RUNS", 100)
     monkeypatch.setattr(sampling, "MOST_LEARNED", 100)
     monkeypatch.setattr(sampling, "SAMPLED_RUNS", 60)
@@ -32,7 +32,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
 
 
 def world(runs: np.ndarray, flows: np.ndarray, datasets: np.ndarray) -> dict[str, pd.DataFrame]:
-    """A setup a run, with one hyperparameter."""
+    """A setup per run, with one hyperparameter."""
     return {
         "datasets": pd.DataFrame({"dataset": np.unique(datasets), "name": "d"}),
         "tasks": pd.DataFrame(
@@ -66,11 +66,11 @@ def test_all_runs_of_a_users_own_search_are_there(large: Warehouse) -> None:
     assert (runs_of(large)["dataset"] == "own").sum() == 60
 
 
-def test_it_is_the_same_sample_every_time(large: Warehouse) -> None:
+def test_the_sample_is_always_the_same(large: Warehouse) -> None:
     assert runs_of(Warehouse.open(large.path))["run"].tolist() == runs_of(large)["run"].tolist()
 
 
-def test_it_is_said(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_sample_is_reported(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         runs_of(large)
     assert caplog.messages == [
@@ -79,17 +79,17 @@ def test_it_is_said(large: Warehouse, caplog: pytest.LogCaptureFixture) -> None:
     ]
 
 
-def test_where_configurations_times_hyperparameters_are_too_many_the_flows_run_most_count(
+def test_with_too_many_configurations_times_hyperparameters_the_most_run_flows_are_kept(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that the user's searches ran besides."""
+    """Flows of the user's searches are kept, too."""
     monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
     assert set(runs_of(large)["flow"]) == {"openml:1", "openml:2"}
     monkeypatch.setattr(sampling, "SEARCHES", ())
     assert set(runs_of(large)["flow"]) == {"openml:2"}
 
 
-def test_flows_whose_configurations_can_be_recommended_come_before_those_that_were_run_more_often(
+def test_recommendable_flows_come_before_more_frequently_run_ones(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sampling, "SAMPLED_CELLS", 1)
@@ -99,7 +99,7 @@ def test_flows_whose_configurations_can_be_recommended_come_before_those_that_we
     assert set(runs_of(large)["flow"]) == {"openml:1"}
 
 
-def test_datasets_and_configurations_that_were_run_most_count(
+def test_the_most_run_datasets_and_configurations_are_kept(
     large: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The user's own come first."""

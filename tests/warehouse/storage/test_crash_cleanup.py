@@ -1,4 +1,4 @@
-"""Files that a killed writer left go with the next commit, and nothing else does."""
+"""The next commit removes the files of a killed writer, and nothing else."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ ROWS = "part-00000-0b5d94c1-6d4c-4c2b-9d1c-6f2f4cd0f7a8-c000.zstd.parquet"
 
 
 class Killed(BaseException):
-    """Stands for a kill: nothing handles it."""
+    """Simulates a kill: nothing handles it."""
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def names(warehouse: Warehouse) -> set[str]:
 
 
 def killed_while_writing(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Names of files and folders that a write left which was killed after its first files of rows."""
+    """Files and folders left by a write that was killed after its first data files."""
 
     def dies(*_: Any) -> None:
         (warehouse.path / "runs" / ROWS).write_bytes(b"rows")
@@ -72,7 +72,7 @@ def test_nothing_is_removed_from_a_damaged_warehouse_until_it_is_repaired(
 ) -> None:
     killed_while_writing(warehouse, monkeypatch)
     (log,) = (warehouse.path / "setups" / "_delta_log").glob(f"{1:020}.json")
-    log.unlink()  # what it named looks like a leftover now
+    log.unlink()  # its files look like leftovers now
     assert Warehouse.verify(warehouse.path).damage
     Warehouse.repair(warehouse.path)
     assert f"runs/{ROWS}" not in names(warehouse)
@@ -80,10 +80,10 @@ def test_nothing_is_removed_from_a_damaged_warehouse_until_it_is_repaired(
     assert len(warehouse.sql("SELECT * FROM setups")) == 1
 
 
-def test_rows_without_checksums_are_nobodys_leftovers(
+def test_committed_rows_without_checksums_are_not_leftovers(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A writer that is killed between its record and its manifest has committed."""
+    """A writer killed between its record and its manifest has committed."""
     killed_while_writing(warehouse, monkeypatch)
     manifests.path_of(warehouse.path, 1).unlink()
     warehouse.write(runs(name="second"), source="test")
@@ -91,7 +91,7 @@ def test_rows_without_checksums_are_nobodys_leftovers(
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
 
 
-def test_a_refused_write_leaves_nothing_that_stays(warehouse: Warehouse) -> None:
+def test_leftovers_of_a_refused_write_are_removed(warehouse: Warehouse) -> None:
     def refused(_: Warehouse) -> dict[str, pd.DataFrame]:
         raise RefusedRows("they contradict each other")
 

@@ -19,7 +19,7 @@ from warehouse.vocabulary.schema import TABLES, Table
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A table with two rows, which are of its version 1."""
+    """A table with two rows, at version 1."""
     folder = tmp_path / "numbers"
     delta.create(folder, NUMBERS)
     add(folder, {"name": "one", "value": 1}, {"name": "two", "value": 2})
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def add(folder: Path, *rows: dict[str, Any]) -> None:
-    """Append rows to a table as it is."""
+    """Append rows to a table."""
     table = delta.open_version(folder)
     ordered_files.append_table(table, folder, pa.Table.from_pylist(list(rows), schema=delta.columns(table)))
 
@@ -51,7 +51,7 @@ def old_warehouse(folder: Path, partitions: Mapping[str, list[str]]) -> Warehous
     return Warehouse.open(folder)
 
 
-def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_path: Path) -> None:
+def test_tables_with_other_column_descriptions_still_take_rows(tmp_path: Path) -> None:
     warehouse = old_warehouse(tmp_path / "old", {})
     warehouse.write(runs(), source="test")
     changed = runs(accuracies={"openml:1": 0.25})
@@ -59,7 +59,7 @@ def test_tables_whose_columns_were_described_in_other_words_still_take_rows(tmp_
     assert values(warehouse) == [0.25]
 
 
-def test_tables_with_a_folder_for_each_value_of_a_column_are_only_read(tmp_path: Path) -> None:
+def test_partitioned_tables_are_read_only(tmp_path: Path) -> None:
     warehouse = old_warehouse(tmp_path / "old", {"evaluations": ["flow"]})
     with pytest.raises(UnusableWarehouse, match="`warehouse merge OLD --warehouse NEW` makes a new one"):
         warehouse.write(runs(), source="test")
@@ -78,7 +78,7 @@ def test_any_usual_path_works(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["[x]", "a%20b", "a^b", "tab\there"])
-def test_path_that_delta_tables_cannot_have_is_refused(tmp_path: Path, name: str) -> None:
+def test_paths_unsuitable_for_delta_tables_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match="in a path is not supported"):
         Warehouse.create(tmp_path / name)
 
@@ -116,9 +116,7 @@ def test_first_version_outlives_the_checkpoints_of_the_log(tmp_path: Path) -> No
     assert len(delta.files_at(folder, 1)) == len(delta.open_version(folder, 1).file_uris()) == 1
 
 
-def test_files_of_each_version_are_those_that_deltalake_finds(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_each_version_agree_with_deltalake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 3),))
     for number in range(10):
         add(folder, {"name": f"{number}", "value": number})
@@ -139,7 +137,7 @@ def test_files_of_each_version_are_those_that_deltalake_finds(
     assert files_agree()
 
 
-def test_a_column_that_was_once_required_may_stay_empty_after_the_upgrade(folder: Path) -> None:
+def test_a_formerly_required_column_may_be_empty_after_the_upgrade(folder: Path) -> None:
     today = [pa.field("name", pa.string(), nullable=False), pa.field("value", pa.int64())]
     wanted = Table("numbers", pa.schema([*today, pa.field("unit", pa.string())]), NUMBERS.key)
     delta.upgrade(delta.open_version(folder), wanted)

@@ -1,4 +1,4 @@
-"""Copies of a warehouse: the same content, small, and a warehouse of their own."""
+"""Exports of a warehouse: the same content, small, and independent."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def warehouse(template: Path, tmp_path: Path) -> Warehouse:
-    """Four commits, of its own for every test."""
+    """Four commits, a new copy for each test."""
     return Warehouse.open(shutil.copytree(template, tmp_path / "warehouse"))
 
 
@@ -38,7 +38,7 @@ def test_export_has_the_same_content_version_and_provenance(warehouse: Warehouse
     pd.testing.assert_frame_equal(copied.configurations.parameters, original.configurations.parameters)
 
 
-def test_export_does_not_say_where_it_was_made(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_export_does_not_contain_its_original_path(warehouse: Warehouse, tmp_path: Path) -> None:
     warehouse.export(tmp_path / "copy")
     logs = [log.read_text(encoding="utf-8") for log in (tmp_path / "copy").rglob("_delta_log/*.json")]
     assert logs
@@ -53,7 +53,7 @@ def test_export_has_one_file_per_table(warehouse: Warehouse, tmp_path: Path) -> 
     assert not (tmp_path / "copy" / ".lock").exists()
 
 
-def test_export_can_be_written_to_and_goes_its_own_way(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_export_can_be_written_to_independently(warehouse: Warehouse, tmp_path: Path) -> None:
     copy = warehouse.export(tmp_path / "copy")
     assert copy.write(runs(BOOSTING, "adaboost"), source="test").ingest is None
     copy.write(runs(name="new"), source="test")

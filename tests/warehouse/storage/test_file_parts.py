@@ -1,4 +1,4 @@
-"""Rows that are parts of others: what is known of the wholes spares reading, and never doubles a row."""
+"""Rows that are parts of others: knowledge about the wholes saves reading, and never duplicates a row."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def only(rows: dict[str, pd.DataFrame], *tables: str) -> dict[str, pd.DataFrame]
     return {name: rows[name] for name in tables}
 
 
-def test_parts_of_new_rows_are_not_compared_with_what_is_there(
+def test_parts_of_new_rows_are_not_compared_with_stored_rows(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse.write(runs(), source="test")
@@ -45,7 +45,7 @@ def test_parts_of_known_rows_are_compared(warehouse: Warehouse) -> None:
     assert has_no_orphans(warehouse)
 
 
-def test_a_run_that_comes_after_its_evaluations_does_not_double_them(warehouse: Warehouse) -> None:
+def test_a_run_written_after_its_evaluations_does_not_duplicate_them(warehouse: Warehouse) -> None:
     rows = runs(accuracies=TWO)
     warehouse.write(only(rows, "evaluations"), source="test")
     assert not has_no_orphans(warehouse)
@@ -53,7 +53,7 @@ def test_a_run_that_comes_after_its_evaluations_does_not_double_them(warehouse: 
     assert evaluations(warehouse) == 2
 
 
-def test_a_warehouse_of_an_older_headstart_is_compared_whole(warehouse: Warehouse) -> None:
+def test_a_warehouse_of_an_older_headstart_is_compared_completely(warehouse: Warehouse) -> None:
     delta.admit_orphans(delta.open_version(warehouse.path / "evaluations"))
     rows = runs(accuracies=TWO)
     warehouse.write(only(rows, "evaluations"), source="test")
@@ -62,7 +62,7 @@ def test_a_warehouse_of_an_older_headstart_is_compared_whole(warehouse: Warehous
 
 
 @pytest.mark.parametrize("orphans", [True, False])
-def test_an_export_says_what_is_so(warehouse: Warehouse, tmp_path: Path, orphans: bool) -> None:
+def test_an_export_marks_its_parts(warehouse: Warehouse, tmp_path: Path, orphans: bool) -> None:
     rows = runs(accuracies=TWO)
     warehouse.write(only(rows, "evaluations") if orphans else rows, source="test")
     copy = warehouse.export(tmp_path / "copy")
@@ -71,7 +71,7 @@ def test_an_export_says_what_is_so(warehouse: Warehouse, tmp_path: Path, orphans
     assert evaluations(copy) == 2
 
 
-def test_evaluations_whose_runs_were_lost_to_damage_do_not_double(warehouse: Warehouse) -> None:
+def test_evaluations_of_runs_lost_to_damage_are_not_duplicated(warehouse: Warehouse) -> None:
     rows = runs(flow=FOREST, accuracies=TWO)
     warehouse.write(rows, source="test")
     (file,) = (warehouse.path / "runs").glob("*.parquet")

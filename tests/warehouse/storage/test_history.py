@@ -1,4 +1,4 @@
-"""The record of commits: versions, fingerprints, and which table stood where."""
+"""The record of commits: versions, fingerprints, and table versions."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ NOTHING = ROWS.slice(0, 0)
 
 
 def history(*tables: dict[str, int] | None) -> CommitHistory:
-    """A record of commits i0, i1, ... after which the tables stood at these Delta versions."""
+    """A record of commits i0, i1, ... with these Delta versions of the tables."""
     records = [
         {"ingest": f"i{number}", "version": number + 1, "tables": None if one is None else json.dumps(one)}
         for number, one in enumerate(tables)
@@ -35,7 +35,7 @@ def test_unknown_version_is_refused_and_the_known_ones_are_named(warehouse: Ware
         Warehouse.open(warehouse.path, version=version)
 
 
-def test_fingerprint_depends_on_content_and_not_on_the_place(tmp_path: Path) -> None:
+def test_fingerprint_depends_on_content_and_not_on_location(tmp_path: Path) -> None:
     here, there, elsewhere = (Warehouse.create(tmp_path / name) for name in ("a", "b", "c"))
     for warehouse in (here, there):
         warehouse.write(runs(), source="test", location=str(warehouse.path))
@@ -51,7 +51,7 @@ def test_returning_to_old_content_is_a_new_fingerprint(warehouse: Warehouse) -> 
     assert len(seen) == 4
 
 
-def test_a_copy_of_the_newest_content_cannot_say_where_older_content_stands() -> None:
+def test_a_copy_of_the_newest_content_has_no_older_table_versions() -> None:
     commits = history({"runs": 3}, {"runs": 5}, {"runs": 9})
     copied = replace(commits, ingests=commits.with_only_newest_content({"runs": 1}))
     assert copied.delta_versions() == {"runs": 1}
@@ -60,7 +60,7 @@ def test_a_copy_of_the_newest_content_cannot_say_where_older_content_stands() ->
         copied.until(2).delta_versions()
 
 
-def test_ingest_ids_tell_all_that_a_commit_is_from_one_another() -> None:
+def test_ingest_ids_differ_with_any_part_of_a_commit() -> None:
     new = {"setups": Difference(ROWS, NOTHING)}
     different = [
         ingest_id("empty", "test", new),
@@ -75,7 +75,7 @@ def test_ingest_ids_tell_all_that_a_commit_is_from_one_another() -> None:
     assert len(set(different)) == len(different)
 
 
-def test_ingest_ids_do_not_depend_on_how_the_rows_lie_in_memory() -> None:
+def test_ingest_ids_do_not_depend_on_the_memory_layout() -> None:
     chunked = pa.concat_tables([ROWS.slice(0, 1), ROWS.slice(1)])
     described = ROWS.replace_schema_metadata({"pandas": "{}"})
     longer = pa.table({"setup": ["z", "a", "b", "c"]}).slice(1)
@@ -87,7 +87,7 @@ def test_ingest_ids_do_not_depend_on_how_the_rows_lie_in_memory() -> None:
     assert len(set(ids)) == 1
 
 
-def test_sketches_alone_leave_the_fingerprint_as_it_was(warehouse: Warehouse) -> None:
+def test_sketches_alone_do_not_change_the_fingerprint(warehouse: Warehouse) -> None:
     warehouse.write(runs(), source="test")
     before = warehouse.fingerprint
     sketch = {"dataset": ["local:a-0"], "method": "m-1", "columns": 5, "bits": "{}", "cells": ""}

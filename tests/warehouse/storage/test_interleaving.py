@@ -1,4 +1,4 @@
-"""Processes that write, read and are killed in any order: each commit is all there, or nothing of it.
+"""Processes write, read and are killed in any order: each commit is complete or absent.
 
 A short search is part of the tests. An hour of it:
 `pytest tests/warehouse/storage/test_interleaving.py --hypothesis-profile search`
@@ -25,16 +25,16 @@ from warehouse.store import Warehouse
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs named pipes and forks")
 
 Rows = dict[str, float]
-"""Name of a run -> its accuracy."""
+"""Run -> its accuracy."""
 AT_MOST = 3
-"""Processes at the same time."""
+"""Concurrent processes."""
 EXAMPLES, STEPS = (2, 25) if settings.get_current_profile_name() == "same" else (700, 60)
 OTHER = {"x": 0.1, "y": 0.2}
-"""Content of the warehouse that is merged."""
+"""Content of the merged warehouse."""
 
 
 CALLS = st.one_of(st.integers(1, 60), st.just(1000))
-"""How many calls a process makes at a time; a commit takes 30 to 90."""
+"""Calls that a process makes at a time; a commit takes 30 to 90."""
 
 
 def operations() -> st.SearchStrategy[tuple[Any, ...]]:
@@ -52,7 +52,7 @@ def content(warehouse: Warehouse) -> Rows:
 
 
 class Interleaving(RuleBasedStateMachine):
-    """The warehouse's versions, one after another, and operations that are not over."""
+    """The warehouse's versions, in order, and unfinished operations."""
 
     processes: Processes
     templates: Path
@@ -66,7 +66,7 @@ class Interleaving(RuleBasedStateMachine):
         self.versions: list[Rows] = [{}, {"a": 0.5}]
         self.running: list[tuple[Process, tuple[Any, ...]]] = []
 
-    # ---- what is done -------------------------------------------------------------------------------------
+    # ---- actions -------------------------------------------------------------------------------------
 
     @precondition(lambda self: len(self.running) < AT_MOST)
     @rule(operation=operations())
@@ -81,7 +81,7 @@ class Interleaving(RuleBasedStateMachine):
     @precondition(lambda self: self.running)
     @rule(which=st.integers(0, AT_MOST - 1), calls=CALLS, is_killed=st.sampled_from([False, False, True]))
     def go_on(self, which: int, calls: int, is_killed: bool) -> None:
-        """Let a process make so many calls."""
+        """Let a process make this many calls."""
         place = which % len(self.running)
         process, operation = self.running[place]
         process.go_on(calls)
@@ -91,7 +91,7 @@ class Interleaving(RuleBasedStateMachine):
         if process.is_over:
             del self.running[place]
 
-    # ---- what has to hold ---------------------------------------------------------------------------------
+    # ---- invariants ---------------------------------------------------------------------------------
 
     def look(self, process: Process, operation: tuple[Any, ...]) -> None:
         """Check the warehouse after some calls of one process."""
@@ -106,7 +106,7 @@ class Interleaving(RuleBasedStateMachine):
             self.check_result(operation, process.result)
 
     def results(self, operation: tuple[Any, ...]) -> list[Rows]:
-        """Contents that a commit of the operation may make."""
+        """Contents that a commit of the operation may produce."""
         before = self.versions[-1]
         match operation:
             case ("write", name, value):

@@ -1,4 +1,4 @@
-"""Manifests that come from outside, such as from a bucket that others write to."""
+"""Untrusted manifests, for example from a bucket that others write to."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ MANIFEST = Manifest(
 OUTSIDE = ["../stolen", "runs/../../stolen", "/etc/passwd", "", "."]
 
 
-def test_a_manifest_is_read_as_it_was_written() -> None:
+def test_a_manifest_is_read_back_as_written() -> None:
     assert Manifest.parse(MANIFEST.content(), "m") == MANIFEST
 
 

@@ -1,4 +1,4 @@
-"""Bringing another warehouse's runs into this one: what is added, what wins, and what is refused."""
+"""Merging another warehouse into this one: additions, precedence, and refusals."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -27,12 +27,12 @@ Frames = dict[str, pd.DataFrame]
 
 @pytest.fixture
 def make(templates: Templates, tmp_path: Path) -> Make:
-    """Make a warehouse of this name with these commits; `written` is for what is not written as usual."""
+    """Make a warehouse of this name with these commits; `written` replaces the usual writing."""
     return lambda name, *writes: templates.copy(tmp_path / name, *writes)
 
 
 def content(warehouse: Warehouse) -> dict[str, list[dict[str, Any]]]:
-    """All rows but the record of ingests, without provenance."""
+    """All rows except the record of ingests, without provenance."""
     return {
         name: warehouse.arrow(f"SELECT * EXCLUDE ({PROVENANCE}) FROM {name} ORDER BY ALL").to_pylist()
         for name in TABLES
@@ -49,7 +49,7 @@ def described(value: float | None, extractor: str) -> Frames:
 
 
 def refusal(warehouse: Warehouse, other: Warehouse | Path) -> str:
-    """Why a merge was refused, in one line, having checked that no version was made."""
+    """The one-line reason why a merge was refused; checks that no version was made."""
     before = warehouse.version
     with pytest.raises(BadInput) as caught:
         warehouse.merge(other)
@@ -102,7 +102,7 @@ def test_merging_the_same_again_changes_nothing_and_makes_no_version(make: Make)
     assert not any((*commit.added.values(), *commit.changed.values()))
 
 
-def test_a_measure_that_only_one_of_them_has_is_kept(make: Make) -> None:
+def test_a_measure_that_only_one_has_is_kept(make: Make) -> None:
     kappa = with_columns(runs(), "evaluations", measure="kappa", value=0.7)
     ours = make("ours", runs())
     ours.merge(make("theirs", kappa))
@@ -110,7 +110,7 @@ def test_a_measure_that_only_one_of_them_has_is_kept(make: Make) -> None:
     assert found.to_numpy().tolist() == [["kappa", 0.7], ["predictive_accuracy", 0.9]]
 
 
-def test_merged_rows_come_from_the_merge_which_names_the_other(make: Make) -> None:
+def test_merged_rows_have_the_merge_as_their_source_which_names_the_other(make: Make) -> None:
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"), runs(name="more"))
     commit = ours.merge(theirs)
     [record] = ours.arrow("SELECT * FROM ingests WHERE version = 2").to_pylist()
@@ -119,15 +119,15 @@ def test_merged_rows_come_from_the_merge_which_names_the_other(make: Make) -> No
     assert ours.sql("SELECT count(*) AS n FROM runs WHERE ingest = ?", [commit.ingest])["n"].item() == 2
 
 
-def test_a_path_is_named_as_it_was_given(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a warehouse that is handed on does not say where it was made."""
+def test_a_path_is_recorded_as_given(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a shared warehouse does not reveal where it was made."""
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))
     monkeypatch.chdir(theirs.path.parent)
     ours.merge("theirs")
     assert ours.sql("SELECT location FROM ingests WHERE version = 2")["location"].item() == "theirs"
 
 
-def test_merged_runs_come_after_ours_in_the_order_of_their_source(make: Make) -> None:
+def test_merged_runs_follow_existing_ones_in_the_order_of_their_source(make: Make) -> None:
     in_order = {"openml:3": 0.3, "openml:1": 0.1, "openml:2": 0.2}
     ours = make("ours", runs(accuracies={"openml:9": 0.9}, name="mine"))
     ours.merge(make("theirs", runs(accuracies=in_order, name="yours")))
@@ -187,10 +187,10 @@ QUALITIES = {
     "none here": ((None, "headstart-9"), (2.0, "headstart-9"), (2.0, "headstart-9")),
     "published": ((1.0, "openml"), (2.0, "openml"), (1.0, "openml")),
 }
-"""Name -> value and extractor in ours, in theirs, and after the merge."""
+"""Name -> value and extractor here, in the other, and after the merge."""
 
 
-def test_the_newer_extractors_quality_wins_else_ours(make: Make) -> None:
+def test_the_newer_extractors_quality_wins_else_the_existing_one(make: Make) -> None:
     def described_by(place: int) -> Frames:
         one, *others = [
             qualities({name: case[place][0]}, source="computed").assign(extractor=case[place][1])
@@ -207,7 +207,7 @@ def test_the_newer_extractors_quality_wins_else_ours(make: Make) -> None:
 
 
 @pytest.mark.parametrize("known_here", [True, False])
-def test_a_known_dataset_of_a_task_wins_over_a_stand_in(make: Make, known_here: bool) -> None:
+def test_a_known_dataset_of_a_task_wins_over_a_placeholder(make: Make, known_here: bool) -> None:
     known = with_columns(runs(), "tasks", task="openml:7")
     stand_in = with_columns(known, "tasks", dataset="openml-task:7", task_type="unknown")
     first, second = (known, stand_in) if known_here else (stand_in, known)
@@ -217,7 +217,7 @@ def test_a_known_dataset_of_a_task_wins_over_a_stand_in(make: Make, known_here: 
     assert found == [["openml:1", "supervised_classification"]]
 
 
-def test_where_only_words_or_times_differ_ours_stay(make: Make) -> None:
+def test_existing_rows_stay_if_only_words_or_times_differ(make: Make) -> None:
     different = [
         ("datasets", "name", "iris", "Iris plants"),
         ("flows", "name", "a pipeline", "openml:6969"),
@@ -236,7 +236,7 @@ def test_where_only_words_or_times_differ_ours_stay(make: Make) -> None:
         assert merged.arrow(f"SELECT {column} FROM {table}")[column].to_pylist() == [ours]
 
 
-def test_a_default_that_only_one_of_them_writes_out_is_kept(make: Make) -> None:
+def test_a_default_that_only_one_states_is_kept(make: Make) -> None:
     short = with_columns(runs(values={"a": 1}), "hyperparameters", is_default=False)
     long = with_columns(runs(values={"a": 1, "b": 2}), "hyperparameters", is_default=[False, True])
     ours = make("ours", short)
@@ -316,7 +316,7 @@ def with_schema(table: Table, schema: pa.Schema) -> Table:
     return Table(table.name, schema, table.key, table.sort_by, table.checks)
 
 
-def test_what_an_older_headstart_did_not_know_is_null(
+def test_columns_unknown_to_an_older_headstart_are_null(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = TABLES["hyperparameters"]
@@ -350,10 +350,10 @@ def test_columns_and_tables_of_a_newer_headstart_are_refused(
     assert "runs.energy" in message
 
 
-# Interruptions and company
+# Interruptions and concurrent writers
 
 
-def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
+def test_a_killed_merge_leaves_no_visible_rows_and_then_succeeds(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(BOOSTING, "svm", name="yours"))
@@ -367,7 +367,7 @@ def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(ordered_files, "append", dying)
         ours.merge(theirs)
-    (ours.path / ".merging").mkdir()  # as a merge leaves it that was killed without a word
+    (ours.path / ".merging").mkdir()  # as left by a killed merge
     again = Warehouse.open(ours.path)
     assert (again.version, content(again)) == (1, before)
     assert again.merge(theirs).version == 2
@@ -375,7 +375,7 @@ def test_a_killed_merge_leaves_nothing_to_see_and_then_succeeds(
     assert not (ours.path / ".merging").exists()
 
 
-def test_a_merge_builds_on_what_others_wrote_since_the_warehouse_was_opened(make: Make) -> None:
+def test_a_merge_includes_rows_written_by_others_since_the_warehouse_was_opened(make: Make) -> None:
     early, theirs = make("ours"), make("theirs", runs(accuracies={"openml:1": 0.9}))
     Warehouse.open(early.path).write(runs(accuracies={"openml:1": 0.5}), source="test")
     with pytest.raises(BadInput, match=r"value is 0\.5 here and 0\.9 there"):
@@ -384,7 +384,7 @@ def test_a_merge_builds_on_what_others_wrote_since_the_warehouse_was_opened(make
 
 @st.composite
 def views_of_one_world(draw: st.DrawFn) -> tuple[Frames, Frames]:
-    """Two parts of the same truth: some runs each, some facts of the dataset, one version of a quality."""
+    """Two parts of the same truth: some runs, some facts of the dataset, one version of a quality."""
 
     def part() -> Frames:
         seen = draw(st.sets(st.sampled_from(["openml:1", "openml:2", "openml:3"]), min_size=1))
@@ -420,7 +420,7 @@ def run(run_command: Run) -> Run:
     return partial(run_command, main, "merge")
 
 
-def test_the_command_says_what_was_added_and_the_version(make: Make, tmp_path: Path, run: Run) -> None:
+def test_the_command_prints_additions_and_the_version(make: Make, tmp_path: Path, run: Run) -> None:
     theirs = make("theirs", runs())
     code, out, _ = run(theirs.path, "--warehouse", tmp_path / "new")
     assert code == 0
@@ -442,6 +442,6 @@ def test_the_command_refuses_in_one_line_with_exit_code_2(make: Make, tmp_path: 
         assert err.startswith("error: ")
 
 
-def test_a_missing_other_makes_no_warehouse(tmp_path: Path, run: Run) -> None:
+def test_a_missing_other_creates_no_warehouse(tmp_path: Path, run: Run) -> None:
     assert run(tmp_path / "nowhere", "--warehouse", tmp_path / "new")[0] == 2
     assert not (tmp_path / "new").exists()

@@ -23,7 +23,7 @@ from warehouse.vocabulary.schema import TABLES
 
 
 def content(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
-    """All rows but those of `ingests`, which say when."""
+    """All rows except `ingests`, which has times."""
     return {
         name: warehouse.arrow(f"SELECT * FROM {name} ORDER BY ALL").to_pylist()
         for name in TABLES
@@ -45,7 +45,7 @@ def names(warehouse: Warehouse) -> list[str]:
     return warehouse.sql("SELECT dataset FROM datasets ORDER BY dataset")["dataset"].tolist()
 
 
-def test_it_holds_what_a_warehouse_on_disk_does_under_the_same_versions(
+def test_it_has_the_same_content_and_versions_as_a_warehouse_on_disk(
     s3_url: str, tmp_path: Path, on_machine: Callable[[str], None]
 ) -> None:
     here, there = Warehouse.create(tmp_path / "local"), Warehouse.create(s3_url)
@@ -84,13 +84,13 @@ def test_it_is_exported_merged_and_restored_as_on_disk(
 
 @contextmanager
 def one_machine_each(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[None]:
-    """Everyone who opens a warehouse has a copy of it, as on machines that share nothing."""
+    """Each opener of a warehouse has its own copy, as on separate machines."""
     count = iter(range(1000))
     monkeypatch.setattr(object_storage, "cache_directory", lambda: folder / str(next(count)))
     yield
 
 
-def test_what_writers_on_several_machines_write_at_once_is_neither_lost_nor_doubled(
+def test_concurrent_writes_on_several_machines_are_neither_lost_nor_duplicated(
     s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Warehouse.create(s3_url)
@@ -109,7 +109,7 @@ def test_what_writers_on_several_machines_write_at_once_is_neither_lost_nor_doub
         assert not Warehouse.verify(s3_url, deep=True).findings
 
 
-def test_rows_that_depend_on_the_warehouse_are_made_anew_when_another_was_faster(
+def test_rows_that_depend_on_the_warehouse_are_made_again_if_another_writer_was_faster(
     s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Warehouse.create(s3_url)
@@ -127,11 +127,11 @@ def test_rows_that_depend_on_the_warehouse_are_made_anew_when_another_was_faster
 
 
 class Killed(BaseException):
-    """In the place of a kill."""
+    """Simulates a kill."""
 
 
 @pytest.mark.parametrize(("step", "version"), [("upload", 1), ("_append", 1), ("pull", 2)])
-def test_a_writer_that_is_killed_leaves_one_version_or_the_next(
+def test_a_killed_writer_leaves_the_old_version_or_the_next(
     step: str,
     version: int,
     s3_url: str,
@@ -159,7 +159,7 @@ def test_a_writer_that_is_killed_leaves_one_version_or_the_next(
 
 
 @pytest.mark.parametrize("damage", ["flipped", "lost"])
-def test_a_damaged_or_lost_file_is_named_and_can_be_exported_where_it_was_read(
+def test_a_damaged_or_lost_file_is_named_and_machines_with_a_copy_can_export(
     damage: str, s3_url: str, on_machine: Callable[[str], None]
 ) -> None:
     s3_url = f"{s3_url}-{damage}"
@@ -187,9 +187,7 @@ def content_of_runs(warehouse: Warehouse) -> list[dict[str, object]]:
     return content(warehouse)["runs"]
 
 
-def test_another_warehouse_in_the_place_of_one_is_read_from_the_start(
-    s3_url: str, on_machine: Callable[[str], None]
-) -> None:
+def test_a_replaced_warehouse_is_read_from_the_start(s3_url: str, on_machine: Callable[[str], None]) -> None:
     Warehouse.create(s3_url).write(dataset("local:a"), source="test")
     bucket = Bucket(s3_url)
     on_machine("second machine")
@@ -233,14 +231,14 @@ def test_storage_that_cannot_be_used_is_refused_in_one_line(
 
 @contextmanager
 def silent() -> Iterator[int]:
-    """Port of a server that takes connections and says nothing."""
+    """Port of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @contextmanager
 def unreachable() -> Iterator[int]:
-    """Port whose connections come to no end, as those to an address without a route."""
+    """Port whose connections never complete, like those to an address without a route."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as others:
         for _ in range(2):  # fill the queue
             waiting = others.enter_context(socket.socket())
@@ -251,7 +249,7 @@ def unreachable() -> Iterator[int]:
 
 @contextmanager
 def answering(status: int, code: str) -> Iterator[int]:
-    """Port of a server that has the same answer to everything."""
+    """Port of a server with the same answer to everything."""
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -281,7 +279,7 @@ def answering(status: int, code: str) -> Iterator[int]:
     ],
 )
 @pytest.mark.usefixtures("on_machine")
-def test_a_server_that_does_not_serve_is_given_up_in_time(
+def test_an_unusable_server_is_given_up_in_time(
     server: AbstractContextManager[int], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADSTART_STORAGE_TIMEOUT", "0.3s")
@@ -292,7 +290,7 @@ def test_a_server_that_does_not_serve_is_given_up_in_time(
     assert "\n" not in str(refused.value)
 
 
-def test_nothing_more_is_begun_once_one_of_many_failed() -> None:
+def test_no_more_transfers_are_started_after_a_failure() -> None:
     begun = []
 
     def fail(name: str) -> None:
@@ -304,7 +302,7 @@ def test_nothing_more_is_begun_once_one_of_many_failed() -> None:
     assert len(begun) < 100
 
 
-def test_a_place_with_something_else_in_it_takes_no_warehouse(s3_url: str) -> None:
+def test_no_warehouse_is_created_among_other_objects(s3_url: str) -> None:
     with Bucket(s3_url).objects.open_output_stream("notes.txt") as notes:
         notes.write(b"mine")
     with pytest.raises(UnusableWarehouse, match="holds other objects"):
@@ -321,7 +319,7 @@ def test_no_secret_is_in_the_copy_or_in_the_storage(s3_url: str, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("on_machine")
-def test_what_libraries_say_is_explained_without_secrets() -> None:
+def test_errors_of_libraries_are_explained_without_secrets() -> None:
     bucket = Bucket("s3://runs/x")
     with pytest.raises(UnusableWarehouse, match="access is denied") as refused, bucket.explained():
         raise OSError(f"AWS Error ACCESS_DENIED during PutObject operation: {S3_SECRET}")

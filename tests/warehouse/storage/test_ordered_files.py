@@ -1,4 +1,4 @@
-"""Files whose rows stay in the order in which they come."""
+"""Files whose rows keep their order."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -42,7 +42,7 @@ def test_rows_keep_their_order_in_one_file_of_even_groups(
     assert pa.table(table.get_add_actions(flatten=True))["num_records"].to_pylist() == [30]
 
 
-def test_a_source_that_fails_leaves_nothing(folder: Path) -> None:
+def test_a_failing_source_leaves_nothing(folder: Path) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
         yield from batches([5])
         raise ValueError("no more")
@@ -53,7 +53,7 @@ def test_a_source_that_fails_leaves_nothing(folder: Path) -> None:
     assert list(folder.glob("*.parquet")) == []
 
 
-def test_files_become_one_in_their_order_and_those_that_lack_a_column_get_it(
+def test_files_are_joined_in_order_and_missing_columns_are_added(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 1),))

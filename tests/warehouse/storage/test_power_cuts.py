@@ -1,6 +1,6 @@
-"""What was reported before a power cut is there after it, and nothing is half done.
+"""After a power cut, everything reported before is there, and nothing is half done.
 
-`python -m tests.benchmarks.power_cuts FOLDER` cuts the power in the midst of every job that writes.
+`python -m tests.benchmarks.power_cuts FOLDER` simulates power cuts during every job that writes.
 """
 
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     COMPILER is None or sys.platform != "linux", reason="needs Linux and a C compiler"
 )
 
-# The fifth commit compacts tables. The first report is that of an empty warehouse.
+# The fifth commit compacts tables. The first report is of an empty warehouse.
 WRITER = """
 from pathlib import Path
 from tests.recorded_disk.recording import report
@@ -61,14 +61,14 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     )
 
 
-def test_the_recording_has_all_that_was_written(recording: Recording, tmp_path: Path) -> None:
+def test_the_recording_has_everything_written(recording: Recording, tmp_path: Path) -> None:
     copy = recording.left(recording.calls, Cut.none, 0, tmp_path / "copy")
     assert files_in(copy) == files_in(recording.root)
 
 
 @pytest.mark.parametrize("cut", [Cut.lost, Cut.emptied, Cut.torn])
 @pytest.mark.parametrize("seed", range(4))
-def test_what_was_reported_before_a_cut_is_there(
+def test_commits_reported_before_a_cut_are_there(
     recording: Recording, cut: Cut, seed: int, tmp_path: Path
 ) -> None:
     made = recording.calls[: random.Random(f"{cut} {seed}").randint(0, len(recording.calls))]
@@ -90,10 +90,10 @@ def test_what_was_reported_before_a_cut_is_there(
 
 
 @pytest.mark.parametrize("cut", [Cut.lost, Cut.emptied])
-def test_a_record_is_never_there_without_its_rows(recording: Recording, cut: Cut, tmp_path: Path) -> None:
+def test_a_record_never_exists_without_its_rows(recording: Recording, cut: Cut, tmp_path: Path) -> None:
     log = recording.root / "warehouse" / "ingests" / "_delta_log"
     named = [number for number, call in enumerate(recording.calls) if call.other.parent == log]
-    for number in named[1:]:  # the first makes the table
+    for number in named[1:]:  # the first creates the table
         for more in (1, 2):  # with the name of the record's entry, and with its sync
             folder = recording.left(recording.calls[: number + more], cut, 0, tmp_path / f"{number} {more}")
             assert Warehouse.open(folder / "warehouse").version >= 0

@@ -1,4 +1,4 @@
-"""After a repair everything is back that was committed and still there; what is not is named."""
+"""A repair restores all committed rows that still exist, and names lost ones."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ from warehouse.support.errors import BadInput, UnusableWarehouse
 
 @pytest.fixture
 def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
-    """Four commits; the third changes what the first one wrote."""
+    """Four commits; the third changes rows of the first."""
     commits = (runs(name="a"), runs(name="b"), runs(name="a", accuracies={"openml:1": 0.8}), runs(name="c"))
     return templates.copy(tmp_path / "warehouse", *commits)
 
@@ -25,19 +25,19 @@ def values(path: Path) -> dict[str, float]:
 
 
 def file_of(warehouse: Warehouse, table: str, version: int) -> Path:
-    """The file that the Delta version of a table added."""
+    """The file that this Delta version of a table added."""
     (entry,) = delta.log_entries(warehouse.path / table, version - 1, version)
     (file,) = entry.added
     return warehouse.path / table / file
 
 
-def test_a_warehouse_without_damage_stays_as_it_is(warehouse: Warehouse) -> None:
+def test_an_undamaged_warehouse_is_not_changed(warehouse: Warehouse) -> None:
     done = Warehouse.repair(warehouse.path)
     assert (done.version, done.mended, done.damaged, done.findings) == (4, [], [], [])
     assert Warehouse.open(warehouse.path).fingerprint == warehouse.fingerprint
 
 
-def test_logs_and_the_record_of_commits_come_back_byte_by_byte(warehouse: Warehouse) -> None:
+def test_logs_and_the_record_of_commits_are_restored_byte_by_byte(warehouse: Warehouse) -> None:
     wanted = {path: path.read_bytes() for path in warehouse.path.rglob("_delta_log/*.json")}
     wanted |= {path: path.read_bytes() for path in (warehouse.path / "ingests").glob("*.parquet")}
     for place, path in enumerate(wanted):
@@ -48,7 +48,7 @@ def test_logs_and_the_record_of_commits_come_back_byte_by_byte(warehouse: Wareho
     assert (done.version, done.damaged, done.findings) == (4, [], [])
 
 
-def test_rows_of_all_commits_but_the_damaged_one_come_back(warehouse: Warehouse) -> None:
+def test_rows_of_all_commits_but_the_damaged_one_are_restored(warehouse: Warehouse) -> None:
     damaged = file_of(warehouse, "evaluations", 2)
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     done = Warehouse.repair(warehouse.path)
@@ -59,14 +59,14 @@ def test_rows_of_all_commits_but_the_damaged_one_come_back(warehouse: Warehouse)
     assert (warehouse.path / "damaged" / damaged.relative_to(warehouse.path)).exists()
 
 
-def test_a_row_whose_change_is_lost_is_again_what_it_was_before(warehouse: Warehouse) -> None:
+def test_a_row_whose_change_is_lost_has_its_earlier_value(warehouse: Warehouse) -> None:
     file_of(warehouse, "evaluations", 3).unlink()
     done = Warehouse.repair(warehouse.path)
     assert done.recovered == {"evaluations": 1}
     assert values(warehouse.path) == {"a": 0.9, "b": 0.9, "c": 0.9}
 
 
-def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
+def test_rows_of_a_lost_compacted_file_are_restored_from_its_sources(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -82,7 +82,7 @@ def test_rows_of_a_lost_compacted_file_come_from_the_files_that_it_was_made_of(
     )
 
 
-def test_what_was_lost_can_be_written_again(warehouse: Warehouse) -> None:
+def test_lost_rows_can_be_written_again(warehouse: Warehouse) -> None:
     file_of(warehouse, "runs", 2).unlink()
     Warehouse.repair(warehouse.path)
     again = Warehouse.open(warehouse.path)
@@ -91,10 +91,10 @@ def test_what_was_lost_can_be_written_again(warehouse: Warehouse) -> None:
 
 
 @pytest.mark.parametrize("left", [b"", bytes(100), b'{"add":{"path":"par'])
-def test_what_a_power_cut_left_of_an_unfinished_commit_goes_with_the_next_one(
+def test_leftovers_of_a_commit_interrupted_by_a_power_cut_are_removed_by_the_next_one(
     warehouse: Warehouse, left: bytes
 ) -> None:
-    """Entries that deltalake wrote may be empty or torn where the disk had not got their content yet."""
+    """Entries written by deltalake may be empty or torn if their content was not on disk yet."""
     folder = warehouse.path / "runs"
     delta.log_entry_path(folder, delta.open_version(folder).version() + 1).write_bytes(left)
     assert [one.kind for one in Warehouse.verify(warehouse.path).findings] == ["unlisted"]
@@ -112,7 +112,7 @@ def test_a_torn_record_of_a_commit_is_refused_and_repaired(warehouse: Warehouse)
     assert warehouse.write(runs(name="d"), source="test").version == 5
 
 
-def test_a_torn_checkpoint_of_an_unfinished_commit_goes_with_the_next_one(warehouse: Warehouse) -> None:
+def test_a_torn_checkpoint_of_an_unfinished_commit_is_removed_by_the_next_one(warehouse: Warehouse) -> None:
     for table in ("runs", "ingests"):
         folder = warehouse.path / table
         delta.open_version(folder).create_checkpoint()
@@ -124,7 +124,7 @@ def test_a_torn_checkpoint_of_an_unfinished_commit_goes_with_the_next_one(wareho
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
 
 
-def test_damaged_manifests_are_written_anew(warehouse: Warehouse) -> None:
+def test_damaged_manifests_are_rewritten(warehouse: Warehouse) -> None:
     manifests.path_of(warehouse.path, 2).write_bytes(b"{}")
     assert Warehouse.repair(warehouse.path).findings == []
     assert manifests.versions(warehouse.path) == [4]
@@ -132,7 +132,7 @@ def test_damaged_manifests_are_written_anew(warehouse: Warehouse) -> None:
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
 
 
-def test_a_repair_that_is_killed_among_the_manifests_leaves_no_damage(warehouse: Warehouse) -> None:
+def test_a_repair_killed_while_writing_manifests_leaves_no_damage(warehouse: Warehouse) -> None:
     older = {path: path.read_bytes() for path in (warehouse.path / manifests.FOLDER).iterdir()}
     Warehouse.repair(warehouse.path)
     for path, content in older.items():
@@ -147,7 +147,7 @@ def test_a_warehouse_without_manifests_gets_them(warehouse: Warehouse) -> None:
     assert Warehouse.repair(warehouse.path).findings == []
 
 
-def test_a_record_of_commits_without_any_copy_is_not_guessed(warehouse: Warehouse) -> None:
+def test_a_record_of_commits_without_a_copy_is_not_guessed(warehouse: Warehouse) -> None:
     shutil.rmtree(warehouse.path / manifests.FOLDER)
     delta.log_entry_path(warehouse.path / "ingests", 2).write_bytes(b"")
     with pytest.raises(UnusableWarehouse, match=r"the record of commits of .* can't be repaired"):

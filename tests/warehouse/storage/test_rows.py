@@ -1,4 +1,4 @@
-"""Rows: brought to their table's schema, refused, and compared with what is there."""
+"""Rows are converted to their table's schema, refused, or compared with stored ones."""
 
 import tempfile
 from collections.abc import Iterator
@@ -35,11 +35,11 @@ def evaluations(accuracies: dict[str, float | None]) -> pd.DataFrame:
 
 
 def accuracies(rows: pa.Table) -> dict[str, float | None]:
-    """The way back."""
+    """The inverse of `evaluations`."""
     return dict(zip(rows["run"].to_pylist(), rows["value"].to_pylist(), strict=True))
 
 
-def test_null_becomes_a_value_and_back(warehouse: Warehouse) -> None:
+def test_null_is_replaced_by_a_value_and_back(warehouse: Warehouse) -> None:
     for value in (None, 1.5, None, float("nan")):
         warehouse.write({"qualities": qualities({"ClassEntropy": value}, source="openml")}, source="test")
     assert warehouse.version == 3
@@ -82,7 +82,7 @@ def test_rows_that_contradict_each_other_within_a_write_are_refused(warehouse: W
         ),
     ],
 )
-def test_rows_that_do_not_fit_are_refused_in_one_line(
+def test_invalid_rows_are_refused_in_one_line(
     warehouse: Warehouse, table: str, rows: dict[str, list[object]], reason: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
@@ -120,7 +120,7 @@ def test_rows_are_new_by_their_key_and_changed_by_everything_else(
 
 
 def written(rows: pa.Table, folder: Path) -> list[str]:
-    """Write rows as Delta does, to files without the partition's column, which their folder names."""
+    """Write rows like Delta, to files without the partition's column, which is in the folder's name."""
     (folder / "flow=f").mkdir()
     stamped = rows.append_column("ingest", pa.repeat("first", rows.num_rows)).drop_columns("flow")
     files = []
@@ -130,7 +130,7 @@ def written(rows: pa.Table, folder: Path) -> list[str]:
     return files
 
 
-def test_texts_stay_dictionaries_but_for_what_rows_are_found_by(
+def test_texts_stay_dictionaries_except_in_keys(
     connection: duckdb.DuckDBPyConnection, warehouse: Warehouse
 ) -> None:
     texts = {"run": ["a", "b"], "measure": ["accuracy"] * 2, "flow": ["f"] * 2}

@@ -1,4 +1,4 @@
-"""Questions in SQL: parameters, types, and that a question can change or read nothing else."""
+"""SQL queries: parameters, types, and no access to anything else."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_parameters_are_bound_by_position_and_by_name(warehouse: Warehouse) -> N
     assert found["task"].tolist() == ["openml:2/cv3"]
 
 
-def test_arrow_rows_tell_null_from_nan_and_keep_integers(warehouse: Warehouse) -> None:
+def test_arrow_rows_distinguish_null_from_nan_and_keep_integers(warehouse: Warehouse) -> None:
     rows = warehouse.arrow("SELECT 1 AS one, NULL::BIGINT AS nothing, 'nan'::DOUBLE AS nan")
     [row] = rows.to_pylist()
     assert (row["one"], row["nothing"]) == (1, None)
@@ -40,7 +40,7 @@ def test_arrow_rows_tell_null_from_nan_and_keep_integers(warehouse: Warehouse) -
         "PIVOT runs ON outcome IN ('success', 'crash') USING count(*)",
     ],
 )
-def test_every_kind_of_question_is_answered(warehouse: Warehouse, query: str) -> None:
+def test_every_kind_of_query_is_answered(warehouse: Warehouse, query: str) -> None:
     assert len(warehouse.sql(query))
 
 

@@ -19,7 +19,7 @@ ORDER BY key
 """
 
 
-def test_what_does_not_fit_is_on_disk_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_beyond_memory_are_on_disk_temporarily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spilling, "_MEMORY", "40MiB")
     with bounded(tmp_path) as connection:
         batches = connection.sql(SORTED).to_arrow_reader(10_000)

@@ -1,4 +1,4 @@
-"""Damage is found wherever it is, and nothing else is called damage."""
+"""All damage is found, and nothing else is reported as damage."""
 
 import json
 import random
@@ -36,14 +36,14 @@ def found(folder: Path, *, deep: bool = True) -> list[Finding]:
     return Warehouse.verify(folder, deep=deep).damage
 
 
-def test_a_warehouse_as_it_was_written_has_no_findings(folder: Path) -> None:
+def test_an_unchanged_warehouse_has_no_findings(folder: Path) -> None:
     result = Warehouse.verify(folder, deep=True)
     assert result.findings == []
     assert result.version == 3
-    assert result.files == len(committed_files(folder)) - 4  # but for the manifests of versions 0 to 3
+    assert result.files == len(committed_files(folder)) - 4  # except the manifests of versions 0 to 3
 
 
-def test_the_bundled_starter_is_as_it_was_written() -> None:
+def test_the_bundled_starter_is_unchanged() -> None:
     assert Warehouse.verify(STARTER, deep=True).findings == []
 
 
@@ -55,7 +55,7 @@ def test_every_flipped_bit_is_found(folder: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("deep", [True, False])
-def test_every_lost_or_cut_file_is_found_also_without_reading_it(folder: Path, deep: bool) -> None:
+def test_every_lost_or_truncated_file_is_found_even_without_reading_it(folder: Path, deep: bool) -> None:
     newest = manifests.path_of(folder, 3)
     for path in random.Random(0).sample(committed_files(folder), 20):
         content = path.read_bytes()
@@ -67,7 +67,7 @@ def test_every_lost_or_cut_file_is_found_also_without_reading_it(folder: Path, d
         path.write_bytes(content)
 
 
-def test_a_commit_whose_record_was_taken_away_is_missed_when_the_warehouse_is_opened(folder: Path) -> None:
+def test_a_commit_with_a_removed_record_is_noticed_when_the_warehouse_is_opened(folder: Path) -> None:
     newest = delta.log_entry_path(folder / "ingests", 3)
     content = newest.read_text()
     newest.unlink()
@@ -79,8 +79,8 @@ def test_a_commit_whose_record_was_taken_away_is_missed_when_the_warehouse_is_op
         newest.write_text(content)
 
 
-def test_commits_without_manifests_are_named_and_are_no_damage(tmp_path: Path) -> None:
-    """An older Headstart writes none, and a writer may be killed before it does."""
+def test_commits_without_manifests_are_named_but_not_damage(tmp_path: Path) -> None:
+    """Older Headstarts write none, and a writer may be killed before it does."""
     warehouse = Warehouse.create(tmp_path / "w")
     warehouse.write(runs(name="a"), source="test")
     manifests.path_of(warehouse.path, 1).unlink()
@@ -92,7 +92,7 @@ def test_commits_without_manifests_are_named_and_are_no_damage(tmp_path: Path) -
     assert Warehouse.verify(warehouse.path, deep=True).findings == []
 
 
-def test_a_file_that_no_commit_wrote_is_named_and_is_no_damage(folder: Path) -> None:
+def test_a_file_that_no_commit_wrote_is_named_but_not_damage(folder: Path) -> None:
     foreign = folder / "runs" / "foreign.parquet"
     foreign.write_bytes(b"x")
     try:
@@ -104,14 +104,14 @@ def test_a_file_that_no_commit_wrote_is_named_and_is_no_damage(folder: Path) -> 
 
 
 @pytest.mark.parametrize("file", ["jobs/one/journal.jsonl", "journals/one.jsonl", "models/one/model.json"])
-def test_what_jobs_remember_is_not_pointed_out(folder: Path, file: str) -> None:
+def test_files_of_jobs_are_not_reported(folder: Path, file: str) -> None:
     (folder / file).parent.mkdir(parents=True)
     (folder / file).write_text("{}")
     assert Warehouse.verify(folder).findings == []
     shutil.rmtree(folder / file.partition("/")[0])
 
 
-def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_writer_are_not_damage(tmp_path: Path) -> None:
     warehouse = Warehouse.create(tmp_path / "w")
     warehouse.write(runs(name="a"), source="test")
     table = delta.open_version(warehouse.path / "flows")
@@ -124,7 +124,7 @@ def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path) -> None:
 
 
 def test_checkpoints_of_the_logs_are_verified_and_may_be_missing(tmp_path: Path) -> None:
-    warehouse = written(tmp_path / "w", *(runs(name=name) for name in "abcde"))  # of which the last compacts
+    warehouse = written(tmp_path / "w", *(runs(name=name) for name in "abcde"))  # the last commit compacts
     checkpoints = sorted((warehouse.path / "setups" / "_delta_log").glob("*checkpoint*"))
     assert len(checkpoints) == 2
     assert Warehouse.verify(warehouse.path, deep=True).findings == []

@@ -1,4 +1,4 @@
-"""Commits: what they add, change and record, and that an interrupted one leaves nothing to see."""
+"""Commits: additions, changes, records, and interruptions."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ TABLES_IN_A_WRITE = len(runs()) + 1
 
 
 class Killed(BaseException):
-    """Like a signal, it passes every handler of errors."""
+    """Like a signal, it passes every error handler."""
 
 
 def dying_after(appends: int, error: BaseException) -> Callable[..., None]:
@@ -62,8 +62,8 @@ def test_a_row_with_a_known_key_and_other_content_replaces_the_old_one(warehouse
     assert ingests[0] == commit.ingest != ingests[1]
 
 
-def test_a_commit_records_what_it_did_and_where_every_table_stands(one_run: Warehouse) -> None:
-    """The second one adds a setup alone: `setups` moves from Delta version 1 to 2, the others stay."""
+def test_a_commit_records_its_changes_and_the_version_of_every_table(one_run: Warehouse) -> None:
+    """The second adds only a setup: `setups` moves from Delta version 1 to 2, the others stay."""
     one_run.write({"setups": runs(name="second")["setups"]}, source="test")
     first, second = one_run.arrow("SELECT * FROM ingests ORDER BY version").to_pylist()
     assert json.loads(first["added"]) == {name: len(rows) for name, rows in runs().items()}
@@ -74,8 +74,8 @@ def test_a_commit_records_what_it_did_and_where_every_table_stands(one_run: Ware
     assert json.loads(second["tables"]) == {**written, "setups": 2}
 
 
-def test_what_is_new_and_what_is_changed_go_into_one_version(one_run: Warehouse) -> None:
-    """Two of three rows of hyperparameters differ from those there: one by its value, one by its key."""
+def test_additions_and_changes_make_one_version(one_run: Warehouse) -> None:
+    """Two of three rows of hyperparameters differ from the stored ones: one by its value, one by its key."""
     tables = runs(name="first", values={"max_features": 0.5, "criterion": "entropy", "max_depth": 3})
     commit = one_run.write({"hyperparameters": tables["hyperparameters"]}, source="test")
     assert (commit.version, commit.added, commit.changed) == (
@@ -99,7 +99,7 @@ def test_the_order_in_which_tables_are_given_does_not_matter(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("appends", range(TABLES_IN_A_WRITE))
-def test_killed_write_leaves_nothing_to_see_and_the_same_write_then_succeeds(
+def test_killed_write_leaves_no_visible_rows_and_the_same_write_then_succeeds(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch, appends: int
 ) -> None:
     tables = runs("openml:1", "svm", accuracies={"openml:2": 0.8}, name="second")
@@ -115,7 +115,7 @@ def test_killed_write_leaves_nothing_to_see_and_the_same_write_then_succeeds(
     assert len(after.sql("SELECT * FROM evaluations")) == 2
 
 
-def test_what_a_killed_write_left_does_not_come_to_light_with_the_next(
+def test_leftovers_of_a_killed_write_do_not_become_visible_with_the_next(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch, pytest.raises(Killed):
@@ -126,7 +126,7 @@ def test_what_a_killed_write_left_does_not_come_to_light_with_the_next(
     assert flows.tolist() == ["openml:2", "openml:6969"]
 
 
-def test_disk_error_is_one_line_and_leaves_nothing_to_see(
+def test_disk_error_is_one_line_and_leaves_no_visible_rows(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch, pytest.raises(Unwritable) as caught:
@@ -137,7 +137,7 @@ def test_disk_error_is_one_line_and_leaves_nothing_to_see(
     assert Warehouse.open(one_run.path).version == 1
 
 
-def test_rows_may_be_made_of_what_the_warehouse_holds_when_it_is_the_writers_turn(one_run: Warehouse) -> None:
+def test_rows_may_depend_on_the_warehouse_at_the_writers_turn(one_run: Warehouse) -> None:
     opened = Warehouse.open(one_run.path)
     one_run.write(runs(name="second"), source="test")
 
@@ -150,7 +150,7 @@ def test_rows_may_be_made_of_what_the_warehouse_holds_when_it_is_the_writers_tur
     assert named.tolist() == ["2"]
 
 
-def test_an_error_while_rows_are_made_leaves_the_warehouse_as_it_was(one_run: Warehouse) -> None:
+def test_an_error_while_rows_are_made_does_not_change_the_warehouse(one_run: Warehouse) -> None:
     def refuses(_: Warehouse) -> dict[str, pd.DataFrame]:
         raise UnreadableInput("not these")
 
@@ -160,7 +160,7 @@ def test_an_error_while_rows_are_made_leaves_the_warehouse_as_it_was(one_run: Wa
     assert one_run.write(runs(name="second"), source="test").version == 2
 
 
-def test_a_change_writes_only_files_again_that_have_the_row_and_keeps_their_order(tmp_path: Path) -> None:
+def test_a_change_rewrites_only_files_with_the_row_and_keeps_their_order(tmp_path: Path) -> None:
     warehouse = Warehouse.create(tmp_path / "w")
     for name in ("a", "b"):
         datasets = {f"openml:{number}": 0.5 for number in range(1, 6)}

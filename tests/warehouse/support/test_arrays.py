@@ -1,4 +1,4 @@
-"""Rows of several arrays at once: taken, put together, and in another precision."""
+"""Dataclasses of arrays: selecting rows, concatenating, and changing the precision."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Places(Rows):
 
 @dataclass(frozen=True)
 class Towns(Rows):
-    """n towns; who counted nobody has no numbers."""
+    """n towns, without numbers of people if nobody counted them."""
 
     people: Positions | None  # (n,)
     places: Places
 
 
 def towns(n: int, first: int = 0) -> Towns:
-    """Towns number `first` to `first + n - 1`; number i has i people and lies at (i, i / 2)."""
+    """Towns number `first` to `first + n - 1`; number i has i people and is at (i, i / 2)."""
     numbers = np.arange(first, first + n)
     return Towns(numbers, Places(np.column_stack([numbers, numbers / 2])))
 
@@ -39,7 +39,7 @@ def uncounted(n: int) -> Towns:
 
 
 def numbers_in(some: Towns) -> list[int]:
-    """Which towns these are, by their places; those that are counted have as many people."""
+    """The numbers of these towns, by position; checks the numbers of people if there are any."""
     numbers: list[int] = some.places.xy[:, 0].astype(int).tolist()
     assert (some.places.xy[:, 1] * 2).tolist() == numbers
     assert some.people is None or some.people.tolist() == numbers
@@ -56,12 +56,12 @@ def numbers_in(some: Towns) -> list[int]:
         (np.array([], dtype=np.intp), []),
     ],
 )
-def test_all_parts_give_the_rows_that_are_taken(rows: Selection, expected: list[int]) -> None:
+def test_selected_rows_are_taken_from_all_parts(rows: Selection, expected: list[int]) -> None:
     assert numbers_in(towns(5).take(rows)) == expected
     assert len(towns(5).take(rows)) == len(expected)
 
 
-def test_what_is_not_there_stays_away() -> None:
+def test_missing_parts_stay_missing() -> None:
     assert len(uncounted(4)) == 4
     taken = uncounted(4).take([1, 2]).astype(np.float32)
     assert taken.people is None
@@ -70,13 +70,13 @@ def test_what_is_not_there_stays_away() -> None:
 
 
 @given(cuts=st.lists(st.integers(0, 8), max_size=3).map(sorted))
-def test_parts_put_together_are_the_whole(cuts: list[int]) -> None:
+def test_concatenated_parts_equal_the_whole(cuts: list[int]) -> None:
     bounds = [0, *cuts, 8]
     parts = [towns(8).take(slice(low, high)) for low, high in pairwise(bounds)]
     assert numbers_in(Towns.concatenated(parts)) == list(range(8))
 
 
-def test_another_precision_reaches_the_innermost_arrays_and_leaves_the_original_alone() -> None:
+def test_another_precision_applies_to_nested_arrays_and_does_not_change_the_original() -> None:
     original = towns(3)
     half = original.astype(np.float16)
     assert half.people is not None

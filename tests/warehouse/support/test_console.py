@@ -1,4 +1,4 @@
-"""What all command lines share."""
+"""Shared parts of all command lines."""
 
 import io
 import logging
@@ -23,7 +23,7 @@ from warehouse.support import console
 
 
 @pytest.mark.parametrize("main", [ingest, metalearners, recommend, tune, warehouse])
-def test_every_command_says_its_version(main: Callable[[], None], run_command: Run) -> None:
+def test_every_command_prints_its_version(main: Callable[[], None], run_command: Run) -> None:
     code, out, _ = run_command(main, "--version")
     assert (code, out) == (0, f"headstart {version('headstart')}\n")
 
@@ -47,7 +47,7 @@ def test_without_a_terminal_each_step_is_a_line_and_progress_one_a_minute(
     assert captured.out == ""
 
 
-def test_in_a_notebook_each_line_takes_the_place_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_notebook_each_line_replaces_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
     monkeypatch.setattr(sys, "stderr", stream)
     with console.progress(False) as show:
@@ -74,7 +74,7 @@ def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 @pytest.mark.parametrize("time", ["nan", "1e18", "-5", "0"])
-def test_times_are_refused_alike_before_any_work(
+def test_invalid_times_are_refused_alike_before_any_work(
     main: Callable[[], None], arguments: list[str], time: str, run_command: Run
 ) -> None:
     code, _, err = run_command(main, *arguments, time)
@@ -83,7 +83,7 @@ def test_times_are_refused_alike_before_any_work(
 
 
 @pytest.mark.parametrize("time", ["nan", "1e18", "-5"])
-def test_a_budget_of_metafeatures_may_be_nothing_but_no_nonsense(time: str) -> None:
+def test_a_budget_of_metafeatures_may_be_0_but_not_invalid(time: str) -> None:
     assert console.seconds_or_zero("0") == 0
     with pytest.raises(typer.BadParameter, match="is not a time"):
         console.seconds_or_zero(time)
@@ -111,7 +111,7 @@ for name in ("a[/b].csv", "[red]x[/red]\x1b[31m.csv"):
 
 
 def in_a_terminal(environment: Mapping[str, str], program: str = SAYS, stream: str = "stdout") -> str:
-    """What a program sends to a terminal; the usual one prints a bold name, a sign and an escape sequence."""
+    """Output of a program in a terminal; by default a bold name, a sign and an escape sequence."""
     parent, child = pty.openpty()
     streams: dict[str, Any] = {stream: child}
     subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment}, check=True, **streams)
@@ -121,17 +121,17 @@ def in_a_terminal(environment: Mapping[str, str], program: str = SAYS, stream: s
     return sent.strip()
 
 
-def test_names_are_no_markup_of_progress() -> None:
+def test_names_are_not_markup_in_progress() -> None:
     sent = in_a_terminal({"TERM": "xterm", "NO_COLOR": "1"}, SHOWS, "stderr")
     assert "reading a[/b].csv" in sent
     assert "reading [red]x[/red]\\x1b[31m.csv" in sent
 
 
-def test_only_our_own_styles_reach_a_terminal() -> None:
+def test_only_headstarts_own_styles_reach_a_terminal() -> None:
     assert in_a_terminal({"TERM": "xterm", "NO_COLOR": ""}) == "\x1b[1mname\x1b[0m \u00b1 \\x1b[31m"
     assert in_a_terminal({"TERM": "xterm", "NO_COLOR": "1"}) == "name \u00b1 \\x1b[31m"
 
 
-def test_where_the_output_has_no_more_than_ascii_signs_are_spelled_out() -> None:
+def test_signs_are_spelled_out_in_ascii_output() -> None:
     ascii_only = {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
     assert in_a_terminal(ascii_only) == "name +/- \\x1b[31m"

@@ -1,4 +1,4 @@
-"""Eigenvalues of symmetric matrices, those with many equal ones included."""
+"""Eigenvalues of symmetric matrices, including those with many equal ones."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from warehouse.support.eigen import symmetric_eigen
 
 
 def nearly_independent(n: int, coupled: int, seed: int) -> Floats:
-    """The covariance of n trials, of which all but a few have nothing to do with one another."""
+    """The covariance of n trials, nearly all of which are independent."""
     random = np.random.default_rng(seed)
     A = np.eye(n)
     places = random.choice(n, size=(coupled, 2))
@@ -30,11 +30,11 @@ def check(A: Floats) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(2, 40), st.integers(0, 12), st.integers(0, 10_000))
-def test_every_covariance_is_taken_apart(n: int, coupled: int, seed: int) -> None:
+def test_every_covariance_is_decomposed(n: int, coupled: int, seed: int) -> None:
     check(nearly_independent(n, coupled, seed))
 
 
-def test_where_divide_and_conquer_gives_up_another_method_finds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_method_is_used_if_divide_and_conquer_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def gives_up(_: Floats) -> None:
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
 

@@ -1,4 +1,4 @@
-"""Errors: their exit codes, and others' messages in one line."""
+"""Errors: their exit codes, and messages of libraries in one line."""
 
 import errno
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def test_the_message_of_a_library_becomes_one_line(text: object, expected: str) 
         MemoryError(),
     ],
 )
-def test_what_the_system_refuses_is_no_damage(error: Exception) -> None:
+def test_refusals_of_the_system_are_not_damage(error: Exception) -> None:
     with pytest.raises(SystemRefusal) as refusal:
         raise_refusal(error)
     if "Too many" in str(error):
@@ -72,17 +72,17 @@ def test_what_the_system_refuses_is_no_damage(error: Exception) -> None:
 @each(
     "error", [OSError(errno.EIO, "Input/output error"), FileNotFoundError(errno.ENOENT, "x"), ValueError("x")]
 )
-def test_what_else_is_wrong_with_a_file_may_be_damage(error: Exception) -> None:
+def test_other_errors_of_a_file_may_be_damage(error: Exception) -> None:
     raise_refusal(error)
 
 
 @each("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError()])
-def test_a_refusal_that_nothing_tells_inside_is_told_outside(error: Exception) -> None:
+def test_an_unhandled_refusal_is_reported_outside(error: Exception) -> None:
     with pytest.raises(SystemRefusal), telling_refusals():
         raise error
 
 
-def test_other_errors_pass_as_they_are() -> None:
+def test_other_errors_pass_unchanged() -> None:
     with pytest.raises(FileNotFoundError), telling_refusals():
         raise FileNotFoundError(errno.ENOENT, "x")
 

@@ -1,4 +1,4 @@
-"""Commands that install what an extra needs."""
+"""Commands that install the packages of an extra."""
 
 from importlib.metadata import PackageNotFoundError
 
@@ -16,7 +16,7 @@ DECLARED = [
 ]
 
 
-def test_packages_are_named_with_the_versions_that_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_are_named_with_supported_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "requires", lambda _: DECLARED)
     assert install_command("compare") == "pip install 'matplotlib<4,>=3.10' 'scikit-posthocs<0.18,>=0.11'"
     assert install_command("notebooks") == "pip install 'ipykernel<8'"

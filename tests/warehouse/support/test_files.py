@@ -1,4 +1,4 @@
-"""Files of users: whole or as they were, and refused in one line."""
+"""Users' files are written completely or not changed, and errors are one line."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ from warehouse.support.files import read_json, unfinished_folder, write_bytes, w
         (b"[" * 100_000, "recursion"),
     ],
 )
-def test_a_file_that_is_no_json_is_refused_with_its_name_and_what_is_wrong(
+def test_a_file_that_is_not_json_is_refused_with_its_name_and_the_error(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     path = tmp_path / "broken.json"
@@ -33,7 +33,7 @@ def test_a_file_that_is_no_json_is_refused_with_its_name_and_what_is_wrong(
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_cannot_be_read_is_told_from_one_that_is_no_json(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_distinguished_from_one_that_is_not_json(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="nowhere: can't be read: No such file"):
         read_json(tmp_path / "nowhere")
     with pytest.raises(UnreadableInput, match="can't be read: Is a directory"):
@@ -56,7 +56,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == {"result.json": "old"}
 
 
-def test_a_path_that_no_file_can_have_is_a_failure_in_one_line(tmp_path: Path) -> None:
+def test_an_impossible_path_is_a_failure_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unwritable, match="can't be written: No such file or directory"):
         write_bytes(tmp_path / "nowhere" / "file", b"content")
     with pytest.raises(Unwritable, match="can't be written: Is a directory"):
@@ -89,7 +89,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_an_unfinished_folder_goes_when_its_process_was_killed_and_not_before(tmp_path: Path) -> None:
+def test_an_unfinished_folder_is_removed_only_after_its_process_was_killed(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests to end that wait for a safe place."""
+"""Requests to end are deferred to a safe place."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_the_first_request_is_noted_and_a_later_one_ends(now: list[float]) -> None:
     with noted_interrupts() as interrupts:
         assert not interrupts.noted
-        for _ in range(3):  # which are one request: to the process, to its group, and by a batch system
+        for _ in range(3):  # one request, sent to the process, to its group, and by a batch system
             os.kill(os.getpid(), signal.SIGINT)
             assert interrupts.noted
         now[0] = SAME
@@ -41,11 +41,11 @@ def test_a_command_notes_requests_from_its_search_to_its_end() -> None:
     with raised_interrupts() as interrupts:
         with noted_interrupts() as of_search:
             assert of_search is interrupts
-        os.kill(os.getpid(), signal.SIGTERM)  # which would lose what is about to be printed
+        os.kill(os.getpid(), signal.SIGTERM)  # unhandled, it would lose the output
         assert interrupts.noted
 
 
-def test_repeated_requests_do_not_disturb_how_a_command_ends() -> None:
+def test_repeated_requests_do_not_disturb_the_end_of_a_command() -> None:
     with raised_interrupts():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -53,15 +53,15 @@ def test_repeated_requests_do_not_disturb_how_a_command_ends() -> None:
             os.kill(os.getpid(), number)
 
 
-def test_afterwards_all_is_as_before() -> None:
+def test_afterwards_signal_handlers_are_restored() -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with noted_interrupts():
         assert signal.getsignal(signal.SIGINT) != before[0]
-        assert signal.getsignal(signal.SIGTERM) == before[1]  # whose default ends the process
+        assert signal.getsignal(signal.SIGTERM) == before[1]  # its default ends the process
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-def test_signals_that_somebody_ignores_stay_ignored() -> None:
+def test_ignored_signals_stay_ignored() -> None:
     with handled({signal.SIGHUP: signal.SIG_IGN}), noted_interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGHUP)
         assert not interrupts.noted
@@ -90,7 +90,7 @@ def test_requests_raise_within_a_command_and_are_noted() -> None:
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-def test_a_request_that_comes_in_a_finalizer_comes_again() -> None:
+def test_a_request_during_a_finalizer_is_raised_again() -> None:
     class Closed:
         def __del__(self) -> None:
             os.kill(os.getpid(), signal.SIGINT)

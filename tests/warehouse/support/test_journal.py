@@ -1,4 +1,4 @@
-"""The journal: what was appended is there after a kill, and a line that a kill cut off spoils no other."""
+"""The journal keeps appended records after a kill, and a truncated line affects no other."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,10 +22,10 @@ def journal(tmp_path: Path) -> Journal:
 
 @given(records=st.lists(st.dictionaries(st.text(), values | st.lists(values), min_size=1), max_size=4))
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_records_come_back_oldest_first_and_as_they_were(
+def test_records_are_read_back_oldest_first_and_unchanged(
     journal: Journal, records: list[dict[str, Any]]
 ) -> None:
-    """Line breaks of any kind in a text too."""
+    """Even with line breaks of any kind in a text."""
     journal.clear()
     for record in records:
         journal.append(record)
@@ -34,10 +34,10 @@ def test_records_come_back_oldest_first_and_as_they_were(
 
 @given(data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_flipped_bit_costs_the_records_of_its_lines_and_is_said(
+def test_a_flipped_bit_loses_the_records_of_its_lines_and_is_reported(
     journal: Journal, caplog: pytest.LogCaptureFixture, data: st.DataObject
 ) -> None:
-    """The byte between two lines is in both."""
+    """The byte between two lines belongs to both."""
     records = [{"run": f"own:{n}", "result": {"accuracy": n / 7}, "message": None} for n in range(4)]
     journal.clear()
     for record in records:
@@ -46,7 +46,7 @@ def test_a_flipped_bit_costs_the_records_of_its_lines_and_is_said(
     with flipped_bit(data, [journal.path]):
         found = Journal(journal.path).records()
     assert str(journal.path) in caplog.text
-    if "without a checksum" not in caplog.text:  # as an older Headstart would have written the first line
+    if "without a checksum" not in caplog.text:  # like a first line of an older Headstart
         assert "damaged or cut off, and left out: " in caplog.text
         assert [record for record in records if record in found] == found
         assert len(found) >= len(records) - 2
@@ -72,7 +72,7 @@ def test_records_of_an_older_headstart_have_no_checksums_and_are_read_with_a_not
     assert journal.records() == [{"n": 0}, {"n": 1}, {"n": 2}], "an older one writes no lines behind ours"
 
 
-def test_wherever_a_kill_cuts_the_last_line_only_that_record_is_lost(journal: Journal) -> None:
+def test_a_truncated_last_line_loses_only_its_record(journal: Journal) -> None:
     journal.append({"n": 1})
     length_of_one = journal.path.stat().st_size
     journal.append({"n": [2, "two"]})
@@ -84,13 +84,13 @@ def test_wherever_a_kill_cuts_the_last_line_only_that_record_is_lost(journal: Jo
         assert journal.records() == [{"n": 1}, {"n": 3}]
 
 
-def test_lines_that_are_no_records_are_passed_over(journal: Journal) -> None:
+def test_lines_that_are_not_records_are_skipped(journal: Journal) -> None:
     journal.path.write_bytes(b'\n7\n[1]\n\xff\x00\n{"n": 1}\n{"n": ')
     assert journal.records() == [{"n": 1}]
 
 
 def test_several_writers_lose_none_of_their_records(tmp_path: Path) -> None:
-    """Each has opened the file for itself, as processes do."""
+    """Each has opened the file separately, as processes do."""
     writers = [Journal(tmp_path / "journal") for _ in range(4)]
 
     def write(writer: int) -> None:
@@ -105,7 +105,7 @@ def test_several_writers_lose_none_of_their_records(tmp_path: Path) -> None:
     assert len(found) == 40
 
 
-def test_what_is_kept_stays_in_order_and_can_be_added_to(journal: Journal) -> None:
+def test_kept_records_stay_in_order_and_can_be_appended_to(journal: Journal) -> None:
     for number in range(5):
         journal.append({"n": number})
     journal.keep(lambda record: record["n"] % 2 == 0)

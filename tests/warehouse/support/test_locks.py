@@ -1,4 +1,4 @@
-"""Who waits for a lock learns who holds it, and for how long to wait is the waiter's choice."""
+"""A process waiting for a lock names its holder, and waits as long as the user wants."""
 
 import json
 import os
@@ -17,11 +17,11 @@ from warehouse.support.locks import HOLDER, WAIT, holder_of, introduce, locked
 
 @pytest.fixture
 def folder(templates: Templates, tmp_path: Path) -> Path:
-    """A warehouse that nobody writes to."""
+    """A warehouse without writers."""
     return templates.copy(tmp_path / "warehouse", runs(name="first")).path
 
 
-def test_a_writer_that_waits_says_for_whom_and_gives_up_in_one_line(
+def test_a_waiting_writer_names_the_holder_and_gives_up_in_one_line(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(locks, "_SILENT", 0.1)
@@ -70,10 +70,10 @@ def test_a_command_waits_as_long_as_it_is_told(
     ],
     ids=["another machine", "killed", "incomplete", "no object", "of an older version"],
 )
-def test_a_holder_is_named_where_it_is_known(tmp_path: Path, content: object, expected: str) -> None:
+def test_a_known_holder_is_named(tmp_path: Path, content: object, expected: str) -> None:
     (tmp_path / HOLDER).write_text(json.dumps(content) if content else "")
     assert holder_of(tmp_path) == expected
 
 
-def test_nobody_is_named_where_nobody_has_written(tmp_path: Path) -> None:
+def test_no_holder_is_named_if_nobody_has_written(tmp_path: Path) -> None:
     assert holder_of(tmp_path) == "another process"

@@ -38,7 +38,7 @@ def search(
     typer.echo(f"{file} {limits} {results} {quiet}")
 
 
-def test_a_command_is_given_its_groups_with_what_was_said_and_the_defaults() -> None:
+def test_a_command_gets_its_groups_with_given_values_and_defaults() -> None:
     result = CliRunner().invoke(app, ["my.csv", "--trials", "3", "--flow", "a", "--flow", "b", "--quiet"])
     assert result.stdout == f"my.csv {Limits(3, ['a', 'b'])} {Results()} True\n"
 
@@ -51,7 +51,7 @@ def test_help_has_a_section_for_each_group() -> None:
     assert [line.split()[0] for line in section if line.startswith("  -")] == ["--trials", "--flow"]
 
 
-def test_rare_groups_are_shown_where_all_are_asked_for() -> None:
+def test_rare_groups_are_shown_on_request() -> None:
     class Short(PanelCommand):
         rare: ClassVar = frozenset({"Results"})
 
@@ -69,7 +69,7 @@ def test_rare_groups_are_shown_where_all_are_asked_for() -> None:
     assert "--format" in CliRunner().invoke(short, ["--help-all"]).stdout
 
 
-def test_an_old_name_of_an_option_is_told_and_still_works(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_old_name_of_an_option_works_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     renamed = {"--metalearner": "--learner"}
     given = ["my.csv", "--metalearner", "knn", "--metalearner=pmf", "--jobs", "2"]
     assert with_new_names(given, renamed) == ["my.csv", "--learner", "knn", "--learner=pmf", "--jobs", "2"]

@@ -1,4 +1,4 @@
-"""Work side by side: every result once, as soon as it is there, and errors as they were raised."""
+"""Parallel work: every result once, as soon as it is there, and errors unchanged."""
 
 import os
 import threading
@@ -17,21 +17,21 @@ from warehouse.support.parallel import one_thread, side_by_side
 
 @pytest.fixture
 def threads() -> Iterator[None]:
-    """Threads stand for the processes: they start at once, and the test can hold them back."""
+    """Use threads instead of processes: they start at once, and the test can hold them back."""
     with parallel_config("threading"):
         yield
 
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_every_thing_has_one_result_however_many_work(jobs: int) -> None:
+def test_every_item_has_one_result_whatever_the_number_of_workers(jobs: int) -> None:
     assert sorted(side_by_side(lambda number: number**2, range(7), jobs)) == [0, 1, 4, 9, 16, 25, 36]
     assert list(side_by_side(lambda number: number**2, [], jobs)) == []
 
 
 @pytest.mark.usefixtures("threads")
-def test_a_slow_one_does_not_hold_back_the_others() -> None:
-    """The first does not end before the result of the second was received."""
+def test_a_slow_item_does_not_hold_back_the_others() -> None:
+    """The first does not end before the result of the second is received."""
     received = threading.Event()
 
     def work(name: str) -> str:
@@ -47,7 +47,7 @@ def test_a_slow_one_does_not_hold_back_the_others() -> None:
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_reaches_the_caller_as_it_was_raised(jobs: int) -> None:
+def test_an_error_is_raised_unchanged_to_the_caller(jobs: int) -> None:
     def refuse(name: str) -> str:
         raise BadInput(f"{name} cannot be used")
 
@@ -59,7 +59,7 @@ def test_several_jobs_are_several_processes() -> None:
     assert os.getpid() not in side_by_side(lambda _: os.getpid(), range(3), jobs=2)
 
 
-def test_one_thread_is_what_linear_algebra_has_inside_and_no_longer_after() -> None:
+def test_linear_algebra_has_one_thread_inside_the_block_only() -> None:
     def threads() -> list[int]:
         return [int(pool["num_threads"]) for pool in threadpool_info()]
 
@@ -73,7 +73,7 @@ def test_one_thread_is_what_linear_algebra_has_inside_and_no_longer_after() -> N
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_an_executor_works_on_no_more_than_so_many_at_a_time(jobs: int) -> None:
+def test_an_executor_works_on_a_limited_number_at_a_time(jobs: int) -> None:
     submitted: list[Future[int]] = []
 
     class Counting(ThreadPoolExecutor):

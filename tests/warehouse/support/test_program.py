@@ -1,4 +1,4 @@
-"""The process of a command ends with the exit code of the command, after all that is to be done before."""
+"""The process of a command ends with the command's exit code, after its cleanup."""
 
 import subprocess
 import sys

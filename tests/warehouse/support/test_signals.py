@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a command with one line and exit code 130, whatever it is at."""
+"""Ctrl-C and SIGTERM end a command at any point with one line and exit code 130."""
 
 import os
 import signal
@@ -25,11 +25,11 @@ class Interrupted:
 sys.meta_path.insert(0, Interrupted())
 runpy.run_module(package, run_name="__main__", alter_sys=True)
 """
-"""Runs a package as a command, which gets a signal when it begins to import a module."""
+"""Run a package as a command, which gets a signal when it begins to import a module."""
 
 
 def interrupted(place: str, package: str, number: int, *arguments: str, folder: Path) -> tuple[int, str]:
-    """Exit code of a command, and what it writes to stderr."""
+    """Exit code and stderr of a command."""
     with handled():
         done = subprocess.run(
             [sys.executable, "-c", WAITS, place, package, str(number), *arguments],
@@ -51,6 +51,6 @@ def test_a_command_ends_while_it_is_imported(package: str, tmp_path: Path) -> No
     ("place", "number"),
     [("numpy", signal.SIGTERM), ("sklearn.preprocessing", signal.SIGINT), ("scipy.linalg", signal.SIGHUP)],
 )
-def test_recommend_ends_in_the_midst_of_its_work(place: str, number: int, tmp_path: Path) -> None:
+def test_recommend_ends_during_its_work(place: str, number: int, tmp_path: Path) -> None:
     found = interrupted(place, "recommend", number, "recommend/examples/subscribers.csv", folder=tmp_path)
     assert found == (130, "error: interrupted\n")

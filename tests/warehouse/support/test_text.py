@@ -26,13 +26,13 @@ def test_times_are_written_as_people_write_them(text: str, seconds: float) -> No
         (1, "different values", "1 different value"),
     ],
 )
-def test_one_thing_is_told_in_the_singular(count: int, things: str, said: str) -> None:
+def test_one_thing_is_in_the_singular(count: int, things: str, said: str) -> None:
     assert counted(count, things) == said
 
 
 @pytest.mark.parametrize(
     "text", ["", "soon", "-5s", "0", "nan", "inf", "5 days", "1e3", "481h", "9" * 400, "1_0"]
 )
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(BadOption, match="is not a time"):
         parse_duration(text)

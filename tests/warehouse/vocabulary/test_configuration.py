@@ -1,4 +1,4 @@
-"""Configurations: when two are the same."""
+"""Equality of configurations."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +19,6 @@ def test_the_order_of_the_values_does_not_matter(known: dict[str, bool | int | f
     assert hash(one) == hash(other)
 
 
-def test_values_of_another_type_are_other_values() -> None:
+def test_values_of_another_type_are_different() -> None:
     different = {Configuration("f", {"a": value}) for value in (1, 1.0, True, "1", None)}
     assert len(different) == 5

@@ -1,4 +1,4 @@
-"""What measures are called, and which way they are better."""
+"""Names and directions of measures."""
 
 import pytest
 
@@ -55,7 +55,7 @@ LARGER_IS_BETTER = (
 @pytest.mark.parametrize(
     ("name", "typed"), [(name, typed) for name, all_ in ALIASES.items() for typed in all_]
 )
-def test_people_may_type_short_names_in_any_case(name: str, typed: str) -> None:
+def test_short_names_are_accepted_in_any_case(name: str, typed: str) -> None:
     assert canonical_measure(typed) == name
 
 
@@ -83,7 +83,7 @@ def test_no_two_measures_share_a_name() -> None:
         ("", r"^unknown measure ''; known are"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_known_ones_in_one_line(typed: str, message: str) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones_in_one_line(typed: str, message: str) -> None:
     with pytest.raises(BadInput, match=message) as refused:
         canonical_measure(typed)
     assert "\n" not in str(refused.value)
@@ -103,7 +103,7 @@ def test_values_of_the_starter_are_in_the_range_of_their_measure() -> None:
         assert MEASURES[measure].low <= low <= high <= MEASURES[measure].high
 
 
-def test_the_link_follows_from_the_declared_range_and_direction() -> None:
+def test_the_link_depends_on_the_declared_range_and_direction() -> None:
     links = {
         name: MEASURES[name].link for name in ("predictive_accuracy", "log_loss", "kappa", "brier_score")
     }

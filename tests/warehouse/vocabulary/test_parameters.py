@@ -1,4 +1,4 @@
-"""Ranges and choices, and what becomes of them in ConfigSpace."""
+"""Ranges and choices, and their form in ConfigSpace."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def test_a_range_between_whole_ends_has_whole_numbers_and_both_ends() -> None:
     assert not leaves.legal_value(4)
 
 
-def test_a_range_with_one_end_that_is_no_whole_number_has_all_between() -> None:
+def test_a_range_with_a_fractional_end_is_continuous() -> None:
     share = Number("share", 0, 1.0, default=0.5).hyperparameter()
     assert [share.to_value(place) for place in (0.0, 0.25, 1.0)] == [0.0, 0.25, 1.0]
     assert share.default_value == 0.5
@@ -23,7 +23,7 @@ def test_a_range_with_one_end_that_is_no_whole_number_has_all_between() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(0.001, 10.0), (1, 100)])
 def test_half_way_on_a_log_scale_is_the_geometric_mean(low: float, high: float) -> None:
-    """Of 0.001 and 10 it is 0.1, of 1 and 100 it is 10; half-way without the scale are 5.0005 and 50.5."""
+    """It is 0.1 for 0.001 and 10, and 10 for 1 and 100; on a linear scale it would be 5.0005 and 50.5."""
     scaled = Number("C", low, high, default=high, log=True).hyperparameter()
     assert scaled.to_value(0.5) == pytest.approx((low * high) ** 0.5)
     plain = Number("C", low, high, default=high).hyperparameter()
@@ -37,8 +37,8 @@ def test_choices_keep_their_type_and_have_no_order() -> None:
     assert depth.default_value is None
 
 
-def test_more_choices_come_last_and_leave_the_default_alone() -> None:
-    """A value that a flow once had: legal in the wider space only."""
+def test_additional_choices_come_last_and_keep_the_default() -> None:
+    """A value that a flow once had is only legal in the wider space."""
     features = Choice("features", ("sqrt", "log2"), default="sqrt")
     wider: Any = features.hyperparameter("auto")
     assert wider.choices == ("sqrt", "log2", "auto")

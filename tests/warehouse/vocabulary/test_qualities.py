@@ -19,7 +19,7 @@ from warehouse.vocabulary.qualities import (
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
 
-def test_groups_and_names_are_taken_in_order_and_once() -> None:
+def test_groups_and_names_are_selected_in_order_without_duplicates() -> None:
     assert names_in("shape") == SHAPE
     assert names_in("ClassEntropy, NumberOfClasses,shape")[:3] == (
         "ClassEntropy",
@@ -29,7 +29,7 @@ def test_groups_and_names_are_taken_in_order_and_once() -> None:
     assert len(names_in("shape,landmarkers,shape")) == len(SHAPE) + len(GROUPS["landmarkers"])
 
 
-def test_the_default_selection_of_a_task_type_has_what_is_defined_for_it() -> None:
+def test_the_default_selection_of_a_task_type_has_only_defined_qualities() -> None:
     assert default_for(CLASSIFICATION) == DEFAULT == (*SHAPE, *GROUPS["landmarkers"], *GROUPS["relative"])
     of_numbers = default_for(REGRESSION)
     assert not set(of_numbers) & {"MajorityClassPercentage", *GROUPS["landmarkers"]}
@@ -38,12 +38,12 @@ def test_the_default_selection_of_a_task_type_has_what_is_defined_for_it() -> No
     assert set(SELECTIONS["default"]) == {*DEFAULT, *of_numbers}
 
 
-def test_a_list_of_nothing_is_refused() -> None:
+def test_an_empty_list_is_refused() -> None:
     with pytest.raises(BadInput, match="no meta-features named"):
         names_in(" , ")
 
 
-def test_what_openml_publishes_has_its_name(shared_data: Path) -> None:
+def test_qualities_published_by_openml_have_its_names(shared_data: Path) -> None:
     published = json.loads((shared_data / "openml-runs" / "task_qualities.json").read_text())
     names = {name for qualities in published.values() for name in qualities}
     ours = {name for group in ("pca", "model", "relative") for name in GROUPS[group]}

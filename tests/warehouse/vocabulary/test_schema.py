@@ -1,4 +1,4 @@
-"""The tables: what every reader and writer of them relies on."""
+"""The tables: properties that readers and writers rely on."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st
 
 
 def holds(table: str, **values: str | None) -> bool:
-    """Whether a row with these values passes the checks of the table."""
+    """Whether a row with these values passes the table's checks."""
     row = ", ".join(f"${name}::VARCHAR AS {name}" for name in values)
     conditions = " AND ".join(f"coalesce({condition}, true)" for condition in TABLES[table].checks.values())
     found = duckdb.execute(f"SELECT {conditions} FROM (SELECT {row})", values).fetchone()
@@ -35,13 +35,13 @@ def test_every_row_has_a_key_and_every_column_a_meaning(table: Table) -> None:
 
 
 @pytest.mark.parametrize("table", DATA, ids=lambda table: table.name)
-def test_the_ingest_that_wrote_a_row_is_its_last_column_and_says_nothing_about_its_key(table: Table) -> None:
+def test_the_ingest_of_a_row_is_its_last_column_and_not_part_of_its_key(table: Table) -> None:
     assert table.schema.names[-1] == PROVENANCE
     assert sorted([*table.key, *table.payload, PROVENANCE]) == sorted(table.schema.names)
 
 
-def test_what_is_referred_to_is_written_before_what_refers_to_it() -> None:
-    """A column with the name of another table's only key refers to that table: `setup` to `setups`."""
+def test_referenced_tables_are_written_before_referring_ones() -> None:
+    """A column named like another table's only key refers to that table: `setup` to `setups`."""
     single = {table.name: table.key[0] for table in DATA if len(table.key) == 1}
     owner = {key: name for name, key in single.items() if name == f"{key}s"}
     order = list(TABLES)
@@ -56,14 +56,14 @@ def test_what_is_referred_to_is_written_before_what_refers_to_it() -> None:
     assert order[-1] == "ingests"
 
 
-def test_every_outcome_is_accepted_and_no_other_spelling_of_it() -> None:
+def test_outcomes_are_accepted_in_exact_spelling_only() -> None:
     assert all(holds("runs", outcome=outcome) for outcome in OUTCOMES)
     assert not any(holds("runs", outcome=outcome.upper()) for outcome in OUTCOMES)
 
 
 @given(value=values)
 @settings(max_examples=40, deadline=None)
-def test_every_value_that_json_can_hold_can_be_a_hyperparameter(value: Any) -> None:
+def test_every_json_value_can_be_a_hyperparameter(value: Any) -> None:
     assert holds("hyperparameters", value=json.dumps(value))
 
 
@@ -71,7 +71,7 @@ def test_every_value_that_json_can_hold_can_be_a_hyperparameter(value: Any) -> N
     "value", ["", "gini", "'gini'", '"gini', "NaN", "nan", "inf", "-Infinity", "True", "None", "01", "+1",
               ".5", "1.", "1e", "0x1f", "1 2", "[1", '{"a"}', "{'a': 1}", '"a" "b"', "\n"]
 )  # fmt: skip
-def test_text_that_is_no_json_is_no_hyperparameter(value: str) -> None:
+def test_text_that_is_not_json_is_not_a_hyperparameter(value: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        json.loads(value, parse_constant=int)  # which takes no NaN, as json alone would
+        json.loads(value, parse_constant=int)  # `parse_constant` refuses NaN
     assert not holds("hyperparameters", value=value)

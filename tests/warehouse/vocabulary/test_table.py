@@ -18,16 +18,16 @@ configurations = st.builds(Configuration, st.sampled_from(["svm", "adaboost", "o
 
 
 @given(rows=st.lists(configurations, max_size=6))
-def test_configurations_of_several_flows_come_back_as_they_were(rows: list[Configuration]) -> None:
+def test_configurations_of_several_flows_are_read_back_unchanged(rows: list[Configuration]) -> None:
     assert table_of(rows, joint=True).configurations() == rows
 
 
 @given(rows=st.lists(st.builds(Configuration, st.just("adaboost"), named_values), max_size=6))
-def test_configurations_of_one_flow_come_back_as_they_were(rows: list[Configuration]) -> None:
+def test_configurations_of_one_flow_are_read_back_unchanged(rows: list[Configuration]) -> None:
     assert table_of(rows, joint=False).configurations() == rows
 
 
-def test_typed_columns_say_which_values_are_missing() -> None:
+def test_typed_columns_mark_missing_values() -> None:
     parameters = pd.DataFrame({"n": pd.array([1, None], dtype="Int64"), "C": [math.nan, 0.5]})
     parameters["kernel"] = pd.Categorical(["rbf", None])
     assert flow_table(parameters, "svm").configurations() == [
@@ -36,7 +36,7 @@ def test_typed_columns_say_which_values_are_missing() -> None:
     ]
 
 
-def test_a_joint_name_says_whose_hyperparameter_it_is() -> None:
+def test_a_joint_name_has_the_algorithm_of_the_hyperparameter() -> None:
     assert split_name(joint_name("openml:1", "C")) == ("openml:1", "C")
     assert split_name("C") == ("", "C")
 
@@ -55,6 +55,6 @@ def test_rows_are_taken_by_position_or_by_setup() -> None:
         two().of_setups(["a", "c"])
 
 
-def test_the_algorithm_is_a_hyperparameter_where_there_may_be_several() -> None:
+def test_the_algorithm_is_a_hyperparameter_in_joint_tables() -> None:
     assert two().hyperparameters[ALGORITHM].tolist() == ["mlp", "svm"]
     assert ALGORITHM not in replace(two(), joint=False).hyperparameters

@@ -1,4 +1,4 @@
-"""Task types, and what learners get of each."""
+"""Task types, and the runs that learners get of each."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_measures_of_accuracy_area_and_log_loss_complement_each_other() -> None:
     assert CLASSIFICATION.related_measures("fit_seconds") == ()
 
 
-def test_measures_of_every_task_type_are_known_and_its_default_is_one_of_them() -> None:
+def test_measures_of_every_task_type_are_known_and_include_its_default() -> None:
     for one in TASK_TYPES.values():
         assert {*one.measures, *one.complementary} <= MEASURES.keys()
         assert one.default_measure in one.measures
@@ -38,7 +38,7 @@ def on_tasks_of(task_type: TaskType | str, **options: object) -> dict[str, pd.Da
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> Warehouse:
-    """The same measure on tasks of three types of one dataset."""
+    """The same measure on tasks of three types, on one dataset."""
     types = (CLASSIFICATION, REGRESSION, "learning_curve")
     values = (0.5, 0.25, 0.125)
     return written(
@@ -59,7 +59,7 @@ def test_runs_of_other_task_types_are_not_mixed_in(
     assert mixed.fit_times(task_type=task_type).runs["setup"].tolist() == [f"{FOREST}/{task_type.name}"]
 
 
-def test_a_measure_that_runs_of_another_task_type_alone_have_is_refused_with_that_type(
+def test_a_measure_of_only_another_task_types_runs_is_refused_with_that_type(
     tmp_path: Path,
 ) -> None:
     warehouse = written(tmp_path / "warehouse", on_tasks_of(REGRESSION))

@@ -21,7 +21,7 @@ def test_a_fault_costs_one_more_request(start: Open, fault: str) -> None:
     assert len(server.requests) == connection.requests_made == 2
 
 
-def test_waits_grow_while_faults_go_on(start: Open) -> None:
+def test_waits_grow_while_faults_continue(start: Open) -> None:
     _, connection, waits = start(*["unavailable"] * 5)
     connection.get(PATH, read_evaluations)
     backoff = [wait for wait in waits if wait > 0.1]
@@ -42,7 +42,7 @@ def test_a_server_that_is_down_is_left_alone(start: Open) -> None:
     assert len(server.requests) == 10
 
 
-def test_nobody_listening_is_one_line() -> None:
+def test_no_server_is_one_line() -> None:
     connection = Connection("http://127.0.0.1:9/api/v1", rate=1e6, sleep=lambda _: None, api_key="secret")
     with pytest.raises(Failed, match="ConnectionError") as failed:
         connection.get(PATH, read_evaluations)
@@ -55,15 +55,15 @@ def test_requests_keep_the_rate() -> None:
         connection = Connection(server.url, rate=0.5, sleep=waits.append)
         for _ in range(3):
             connection.get(PATH, read_evaluations)
-    assert [round(wait) for wait in waits] == [2, 4]  # nobody slept, so the second is behind by both
+    assert [round(wait) for wait in waits] == [2, 4]  # nobody slept, so the second wait covers both
 
 
-def test_a_thread_that_waits_for_its_turn_rests_when_the_server_asks_another_one_to() -> None:
+def test_a_waiting_thread_pauses_when_the_server_asks_another_one_to() -> None:
     waits: list[float] = []
 
     def while_it_waits(seconds: float) -> None:
         waits.append(seconds)
-        if len(waits) == 1:  # another request is on its way, and its answer asks for a rest
+        if len(waits) == 1:  # the answer to another request asks for a pause
             connection.get(PATH, read_evaluations)
 
     faults = Faults(rate=0, planned=(None, "too_many"), slow_seconds=0, retry_after=100)
@@ -76,7 +76,7 @@ def test_a_thread_that_waits_for_its_turn_rests_when_the_server_asks_another_one
     assert waits[-1] > 100
 
 
-def test_a_thread_that_waits_for_its_turn_can_be_stopped() -> None:
+def test_a_waiting_thread_can_be_stopped() -> None:
     with OpenMLServer(generated_world()) as server, ThreadPoolExecutor(1) as pool:
         connection = Connection(server.url, rate=0.001)
         connection.get(PATH, read_evaluations)
@@ -115,7 +115,7 @@ def test_a_document_that_stays_unreadable_is_given_up() -> None:
 
 
 @each(("server", "rate"), [("openml.org", 1.0), ("file:///etc", 1.0), ("http://x", 0.0)])
-def test_what_is_no_server_is_refused(server: str, rate: float) -> None:
+def test_invalid_server_addresses_are_refused(server: str, rate: float) -> None:
     with pytest.raises(BadInput):
         Connection(server, rate=rate)
 

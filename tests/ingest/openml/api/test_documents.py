@@ -1,4 +1,4 @@
-"""Reading OpenML's XML: what is cut out of the text is what a parser would find, and the rest is refused."""
+"""Reading OpenML's XML: values cut out of the text equal a parser's, and other documents are refused."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def page(setups: Sequence[Sequence[str]], gap: str = "") -> bytes:
 
 
 def as_parsed(body: bytes) -> list[dict[str, str]]:
-    """Values by parameter of each setup, by nothing but a parser."""
+    """Values by parameter of each setup, with only a parser."""
     return [
         {
             part.findtext(f"{OML}id") or "": part.findtext(f"{OML}value") or ""
@@ -85,7 +85,7 @@ def test_setups_of_one_flow_may_set_different_parameters() -> None:
     assert listing.parameters["1"].full_name == "tree(1)_p1"
 
 
-def test_what_xml_may_not_hold_is_refused() -> None:
+def test_characters_that_xml_forbids_are_refused() -> None:
     with pytest.raises(UnreadableError):
         read_evaluations(page([["a", "b"], ["c", "d\0e"]]))
 
@@ -105,7 +105,7 @@ def test_a_page_that_is_cut_off_is_never_read(setups: list[list[str]], data: st.
 
 
 @each("body", [b"", b"<html><body>503<hr></body></html>", b"<html></html>", b"{}"])
-def test_what_is_no_listing_is_worth_another_try(body: bytes) -> None:
+def test_an_answer_that_is_not_a_listing_is_retried(body: bytes) -> None:
     with pytest.raises(UnreadableError) as refused:
         read_evaluations(body)
     assert not refused.value.complete
@@ -129,7 +129,7 @@ def test_a_document_that_declares_entities_is_not_read(declaration: str, encodin
         parse(body, "runs")
 
 
-def test_a_row_that_spoils_a_whole_document_is_told_from_a_cut() -> None:
+def test_a_broken_row_is_distinguished_from_a_cut_document() -> None:
     with pytest.raises(UnreadableError) as refused:
         parse(f"{HEAD.format('runs')}1 < 2</oml:runs>".encode(), "runs")
     assert refused.value.complete
@@ -142,7 +142,7 @@ def test_a_row_without_what_identifies_it_is_refused(name: str) -> None:
         read_evaluations(body)
 
 
-def test_parameters_of_a_listing_of_setups_stand_alone() -> None:
+def test_parameters_of_a_listing_of_setups_are_not_wrapped() -> None:
     setups = "".join(
         f"<oml:setup><oml:setup_id>{n}</oml:setup_id><oml:flow_id>7</oml:flow_id>"
         f"{''.join(parameter(k, f'{n}{k}') for k in range(n))}</oml:setup>"

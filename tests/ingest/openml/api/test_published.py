@@ -53,7 +53,7 @@ def test_a_dataset_is_loaded_from_the_server_of_openmls_configuration(server: Op
     assert [("api_key=0" in request.path) for request in server.requests] == [True, False]
 
 
-def test_what_was_downloaded_is_found_without_the_network(server: OpenMLServer) -> None:
+def test_a_downloaded_dataset_is_found_without_the_network(server: OpenMLServer) -> None:
     with server:
         first = load_dataset("openml:101")
     again = load_dataset("openml:101")
@@ -91,9 +91,7 @@ def test_a_file_beyond_the_limit_is_refused_and_not_kept(server: OpenMLServer, t
     assert not files_of(tmp_path / "cache")
 
 
-def test_a_file_that_unpacks_beyond_the_limits_is_refused_as_any_other(
-    server: OpenMLServer, world: World
-) -> None:
+def test_a_file_that_unpacks_beyond_the_limits_is_refused(server: OpenMLServer, world: World) -> None:
     with server:
         limits = ReadingLimits(packed_expansion=1, unpacked_bytes=10)
         world.add_dataset(replace(world.datasets[101], arff=None))
@@ -102,7 +100,7 @@ def test_a_file_that_unpacks_beyond_the_limits_is_refused_as_any_other(
             load_dataset("openml:101", limits=limits)
 
 
-def test_a_parquet_file_is_taken_where_the_uploaded_one_has_no_checksum(
+def test_the_parquet_file_is_used_if_the_uploaded_one_has_no_checksum(
     server: OpenMLServer, world: World
 ) -> None:
     frame = pd.DataFrame({"width": [1.5, 2.5] * 9, "class": ["x", "y"] * 9})
@@ -112,7 +110,7 @@ def test_a_parquet_file_is_taken_where_the_uploaded_one_has_no_checksum(
         assert load_dataset("openml:101").features["width"].tolist() == frame["width"].tolist()
 
 
-def test_a_parquet_file_is_taken_where_the_uploaded_one_is_gone(
+def test_the_parquet_file_is_used_if_the_uploaded_one_is_gone(
     server: OpenMLServer, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = pd.DataFrame({"width": [1.5, 2.5] * 9, "class": ["x", "y"] * 9})
@@ -133,7 +131,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(server: OpenMLServer, tmp_p
         load_dataset("openml:101")
 
 
-def test_files_come_encrypted_where_the_server_is_asked_so() -> None:
+def test_files_are_encrypted_if_requests_are() -> None:
     address = published._address
     assert (
         address("http://www.openml.org/data/31", "https://www.openml.org/api/v1")
@@ -143,16 +141,16 @@ def test_files_come_encrypted_where_the_server_is_asked_so() -> None:
     assert address("/data/31", "https://host/api/v1") == "https://host/data/31"
 
 
-def test_a_damaged_configuration_is_none(configure: Callable[[str], None], tmp_path: Path) -> None:
+def test_a_damaged_configuration_is_ignored(configure: Callable[[str], None], tmp_path: Path) -> None:
     configure("x")
     (tmp_path / "config" / "openml" / "config").write_bytes(b"\xff[[[")
     assert open_connection().server == "https://www.openml.org/api/v1"
 
 
-def test_no_configuration_of_openmls_client_is_made(tmp_path: Path) -> None:
+def test_no_configuration_of_openmls_client_is_written(tmp_path: Path) -> None:
     folders = {"HOME": tmp_path, "XDG_CACHE_HOME": tmp_path / "cache", "XDG_CONFIG_HOME": tmp_path / "config"}
     environment = {**os.environ, **{name: str(folder) for name, folder in folders.items()}}
-    environment["https_proxy"] = "http://127.0.0.1:9"  # which nobody listens to
+    environment["https_proxy"] = "http://127.0.0.1:9"  # no server listens there
     done = subprocess.run(
         [sys.executable, "-m", "recommend", "openml:31"],
         env=environment,

@@ -1,4 +1,4 @@
-"""No answer of a server, whatever it is, takes more memory or time than the limits allow."""
+"""No answer of a server takes more memory or time than the limits allow."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def connect(server: EvilServer) -> Connection:
 
 @pytest.mark.usefixtures("_own_folders")
 @each("at, mode", [(at, mode) for at in ("data", "file") for mode in MODES])
-def test_an_evil_answer_about_a_dataset_is_soon_one_line(at: str, mode: str) -> None:
+def test_an_evil_answer_about_a_dataset_soon_ends_in_one_line(at: str, mode: str) -> None:
     with EvilServer(mode, at=at) as server:
         start = time.monotonic()
         with pytest.raises(HeadstartError) as refused:

@@ -1,4 +1,4 @@
-"""Matrices drawn from the GP-LVM, and their likelihood by the formula."""
+"""Matrices drawn from the GP-LVM, and their likelihood by formula."""
 
 import math
 
@@ -10,7 +10,7 @@ NOISE = 0.3
 
 
 def drawn(n: int, d: int, missing: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """A matrix from the model with two latent dimensions, with gaps, and the matrix without noise."""
+    """A matrix drawn from the model with two latent dimensions, with gaps; and the matrix without noise."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, 2))
     kernel = LatentKernel("rbf", 1.0, np.array([0.3, 0.15]), NOISE**2)
@@ -22,7 +22,7 @@ def drawn(n: int, d: int, missing: float, seed: int = 0) -> tuple[np.ndarray, np
 
 
 def dense_nll(Y: np.ndarray, X: np.ndarray, kernel: LatentKernel) -> float:
-    """The formula of `gplvm`, dataset by dataset, with the rows that each one has."""
+    """The formula of `gplvm`, dataset by dataset, with the rows of each."""
     total = 0.0
     for y in Y.T:
         o = ~np.isnan(y)

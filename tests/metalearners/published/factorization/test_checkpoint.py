@@ -1,4 +1,4 @@
-"""The state of a training on disk: what a kill leaves, and what is refused."""
+"""Checkpoints of a training: after a kill, and refused ones."""
 
 import logging
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoin
 
 @dataclass
 class Training:
-    """Steps of Adam on the squares of a line through four points."""
+    """Adam on the squared errors of a line through four points."""
 
     module: Any
     optimizer: Any
@@ -29,7 +29,7 @@ class Training:
         return cls(module, optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20))
 
     def go(self, steps: int) -> list[float]:
-        """Losses of so many steps."""
+        """Losses of this many steps."""
         losses = []
         for _ in range(steps):
             self.optimizer.zero_grad()
@@ -52,7 +52,7 @@ def _every_round(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def saved(file: Path, steps: int = 5) -> tuple[Training, list[float]]:
-    """A training after so many steps, whose state is in the file."""
+    """A training after this many steps, with its state in the file."""
     training = Training.begun()
     losses = training.go(steps)
     checkpoint.Checkpoint(file, {"seed": 0}).save(*training.parts, losses)
@@ -60,8 +60,8 @@ def saved(file: Path, steps: int = 5) -> tuple[Training, list[float]]:
 
 
 @pytest.mark.usefixtures("_every_round")
-def test_from_a_saved_state_a_training_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
-    """Parameters, moments and learning rate are as they were, in a training that began elsewhere."""
+def test_a_training_resumed_from_a_checkpoint_continues_exactly(tmp_path: Path) -> None:
+    """Parameters, moments and learning rate are restored in a training that started elsewhere."""
     training, losses = saved(tmp_path / "state.npz")
     resumed = Training.begun(seed=1)
     assert checkpoint.Checkpoint(tmp_path / "state.npz", {"seed": 0}).load(*resumed.parts) == losses
@@ -69,7 +69,7 @@ def test_from_a_saved_state_a_training_goes_on_as_if_it_had_not_stopped(tmp_path
 
 
 @pytest.mark.usefixtures("_every_round")
-def test_a_training_that_is_done_leaves_no_file(tmp_path: Path) -> None:
+def test_a_finished_training_leaves_no_file(tmp_path: Path) -> None:
     saved(tmp_path / "deep" / "state.npz")
     assert (tmp_path / "deep" / "state.npz").exists()
     checkpoint.Checkpoint(tmp_path / "deep" / "state.npz", {"seed": 0}).remove()
@@ -100,7 +100,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_every_round")
-def test_a_training_that_cannot_be_saved_goes_on_with_one_warning(
+def test_a_training_that_cannot_be_saved_continues_with_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("no folder")

@@ -1,4 +1,4 @@
-"""The network that gives configurations a position."""
+"""The network that maps configurations to positions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Training an encoder: what it finds, and that it can be repeated, interrupted and gone on with."""
+"""Training an encoder: its result, repetition, interruption and resuming."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def train_encoder(runs: Sequence[tuple[np.ndarray, np.ndarray]], **given: Any) -
 
 
 def runs(datasets: int = 6, n: int = 30, level: float = 0.0) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Scores rise or fall with the first of three columns, by dataset; the other two say nothing."""
+    """Scores rise or fall with the first of three columns, by dataset; the other two are irrelevant."""
     random = np.random.default_rng(0)
     found = []
     for number in range(datasets):
@@ -35,7 +35,7 @@ def same(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_positions_differ_by_what_scores_depend_on() -> None:
+def test_positions_differ_by_the_relevant_column() -> None:
     """Configurations that differ in the first column are further apart than those that differ in others."""
     encoder, kernel = train_encoder(runs(), latent=2, rounds=60)
     assert encoder.shape == (3, 2)
@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_encoder_and_another_seed_another() -> None
     assert not same(one.weights, other.weights)
 
 
-def test_training_leaves_the_random_numbers_of_others_alone() -> None:
+def test_training_does_not_change_the_global_random_state() -> None:
     torch.manual_seed(7)
     expected = torch.rand(3).tolist()
     torch.manual_seed(7)
@@ -58,8 +58,8 @@ def test_training_leaves_the_random_numbers_of_others_alone() -> None:
     assert torch.rand(3).tolist() == expected
 
 
-def test_training_goes_on_from_an_encoder_and_its_kernel() -> None:
-    """A single further step changes little, where one from the start is far from what was learned."""
+def test_training_continues_from_an_encoder_and_its_kernel() -> None:
+    """One more step changes little, but one step from the start is far from the trained state."""
     learned = train_encoder(runs(), latent=2, rounds=60)
     further, kernel = train_encoder(runs(), latent=2, rounds=1, start=learned)
     begun, _ = train_encoder(runs(), latent=2, rounds=1)

@@ -1,4 +1,4 @@
-"""The GP-LVM of a matrix: what it finds, and that its training can be interrupted."""
+"""The GP-LVM of a matrix: its result, and interrupted training."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -26,7 +26,7 @@ def train(Y: np.ndarray, **given: Any) -> Any:
 
 
 def test_inducing_positions_at_all_configurations_are_exact() -> None:
-    """Values and gradients, whether the rows that are there or those that are missing are fewer."""
+    """Values and gradients are, whether fewer rows are present or missing."""
     for missing in (0.2, 0.7):
         Y, _ = drawn(30, 6, missing)
         observed = ~np.isnan(Y)
@@ -49,11 +49,11 @@ def test_inducing_positions_at_all_configurations_are_exact() -> None:
 
 
 @each("inducing", [False, True])
-def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bool) -> None:
+def test_the_mean_gradient_of_batches_is_that_of_all_datasets(inducing: bool) -> None:
     """The paper's equation 6 over the six pairs of four datasets.
 
-    Configurations have scores on 4, 3 or 2 datasets. One with 2 is in five of the six pairs and does not move
-    in the sixth, which N_n / N_Bn does not make up for: its mean slope is 5 / 6 of that of all.
+    Configurations have scores on 4, 3 or 2 datasets. One with 2 is in five of the six pairs; its gradient is
+    0 in the sixth, for which N_n / N_Bn does not compensate: the mean gradient is 5 / 6 of the total.
     """
     Y = np.random.default_rng(0).normal(size=(9, 4))
     Y[3:6, 0] = np.nan
@@ -77,20 +77,20 @@ def test_slopes_of_batches_are_on_average_the_slope_of_all_datasets(inducing: bo
 
 @pytest.fixture(scope="module")
 def trained() -> tuple[np.ndarray, np.ndarray, gplvm.GPLVM]:
-    """A matrix with gaps, what it was drawn from, and a model of it."""
+    """A matrix with gaps, its source, and a model of it."""
     Y, truth = drawn(120, 50, missing=0.2)
     return Y, truth, train(Y, latent=2, rounds=60)
 
 
 def error(model: gplvm.GPLVM, Y: np.ndarray, truth: np.ndarray) -> float:
-    """Root mean square of what is missed in the gaps."""
+    """Root mean squared error in the gaps."""
     return float(np.sqrt(((gplvm.complete(model, Y) - truth)[np.isnan(Y)] ** 2).mean()))
 
 
 def test_a_matrix_drawn_from_the_model_is_recovered(
     trained: tuple[np.ndarray, np.ndarray, gplvm.GPLVM],
 ) -> None:
-    """Held-out entries, which have noise themselves, are missed by at most 1.2 times the noise."""
+    """Errors of held-out entries, which are noisy themselves, are at most 1.2 times the noise."""
     Y, truth, model = trained
     held_out = truth + NOISE * np.random.default_rng(9).normal(size=truth.shape)
     assert error(model, Y, held_out) <= 1.2 * NOISE
@@ -116,7 +116,7 @@ def _killed_after(epochs: int) -> Callable[[Round], None]:
     return report
 
 
-def test_a_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_training_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "EVERY", 0)
     Y, _ = drawn(30, 60, missing=0.2)
     whole = train(Y, latent=2, rounds=8)
@@ -159,7 +159,7 @@ def test_without_a_gpu_cuda_is_refused_in_a_line_and_auto_is_the_cpu() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU with CUDA here")
 @pytest.mark.parametrize("inducing", [None, 20])
-def test_a_gpu_finds_what_the_cpu_finds(inducing: int | None) -> None:
+def test_a_gpu_gives_the_same_result_as_the_cpu(inducing: int | None) -> None:
     Y, _ = drawn(60, 30, missing=0.2)
     on_cpu, on_gpu = (
         train(Y, latent=2, rounds=5, inducing=inducing, device=device) for device in ("cpu", "auto")
@@ -167,7 +167,7 @@ def test_a_gpu_finds_what_the_cpu_finds(inducing: int | None) -> None:
     np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-2)
 
 
-def test_a_device_that_is_not_there_is_refused() -> None:
+def test_a_missing_device_is_refused() -> None:
     with pytest.raises(BadInput, match="no device"):
         train(drawn(5, 5, 0.0)[0], device="quantum")
 

@@ -24,7 +24,7 @@ def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
     ],
 )
 def test_covariance_by_hand(shape: Shape, correlation: float) -> None:
-    """Positions that are 1 and 2 apart: r2 = 0.5 * 1 + 2 * 4 = 8.5."""
+    """Positions at distances 1 and 2: r2 = 0.5 * 1 + 2 * 4 = 8.5."""
     here, there = np.array([[0.0, 0.0]]), np.array([[1.0, 2.0]])
     assert kernel(shape).covariance(here, there) == pytest.approx(np.array([[2 * correlation]]))
     assert kernel(shape).covariance(here, here) == pytest.approx(np.array([[2.0]]))

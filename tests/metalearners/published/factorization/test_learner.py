@@ -1,4 +1,4 @@
-"""Probabilistic matrix factorization: the contract, the paper's model, and what each switch adds."""
+"""Probabilistic matrix factorization: the contract, the paper's model, and each option."""
 
 import json
 import sys
@@ -40,7 +40,7 @@ class TestFactorization(MetaLearnerContract):
 
 
 def tau_after(model: Factorization, dataset: str, trials: int) -> float:
-    """Of the runs on `dataset` that are not among the first so many."""
+    """Tau over the runs on `dataset` except the first few."""
     configurations, values = runs_on(toy_runs(), dataset)
     seen = Observations(configurations.take(slice(trials)), values[:trials])
     predicted = model.condition(seen).predict(configurations, toy_metafeatures().loc[dataset]).mean
@@ -48,7 +48,7 @@ def tau_after(model: Factorization, dataset: str, trials: int) -> float:
 
 
 def deeper(table: ConfigurationTable) -> ConfigurationTable:
-    """Configurations like these that nobody has run."""
+    """Similar configurations without runs."""
     return replace(table, parameters=table.parameters.assign(depth=np.array([99] * len(table), dtype=object)))
 
 
@@ -57,15 +57,15 @@ def paper() -> Factorization:
     return new_paper().fit(without_datasets(toy_runs(), ["toy:0"]), toy_metafeatures().drop(index="toy:0"))
 
 
-def test_the_papers_model_learns_from_trials_alone(paper: Factorization) -> None:
+def test_the_papers_model_learns_only_from_trials(paper: Factorization) -> None:
     configurations = toy_runs().configurations
     before = paper.predict(configurations, toy_metafeatures().iloc[0])
     assert before.mean == pytest.approx(np.zeros(len(configurations)))
-    assert before.std is None  # it speaks of the measure, not of standard scores
+    assert before.std is None  # it predicts the measure, not standard scores
     assert tau_after(paper, "toy:0", 4) > 0.3
 
 
-def test_the_papers_model_has_no_opinion_of_a_new_configuration(paper: Factorization) -> None:
+def test_the_papers_model_predicts_the_mean_for_a_new_configuration(paper: Factorization) -> None:
     configurations, values = runs_on(toy_runs(), "toy:0")
     new = deeper(configurations.take([0]))
     seen = Observations(configurations, values)
@@ -88,7 +88,7 @@ def test_a_new_configuration_has_a_position_with_an_encoder() -> None:
     ("cold_pipelines", "cold_datasets", "scale"),
     [(False, True, True), (True, False, True), (True, True, False), (False, False, False)],
 )
-def test_it_ranks_after_trials_without_any_of_the_additions(
+def test_it_ranks_after_trials_without_any_option(
     cold_pipelines: bool, cold_datasets: bool, scale: bool
 ) -> None:
     learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=cold_datasets, scale=scale)
@@ -98,7 +98,7 @@ def test_it_ranks_after_trials_without_any_of_the_additions(
 
 
 def test_only_with_scale_do_small_differences_count() -> None:
-    """A dataset on which all is within 0.001: trials look like noise unless its spread is inferred."""
+    """On a dataset with all values within 0.001, trials look like noise unless its spread is inferred."""
     known = without_datasets(toy_runs(), ["toy:2"])
     small = {}
     configurations, values = runs_on(toy_runs(), "toy:2")
@@ -113,7 +113,7 @@ def test_only_with_scale_do_small_differences_count() -> None:
 
 
 @each("cold_pipelines", [True, False])
-def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
+def test_an_update_continues_from_the_trained_model(cold_pipelines: bool) -> None:
     new = ["toy:0", "toy:10", "toy:11"]
     learner = new_small(cold_pipelines=cold_pipelines, cold_datasets=False)
     before = learner.fit(without_datasets(toy_runs(), new), toy_metafeatures().drop(index=new))
@@ -126,7 +126,7 @@ def test_an_update_goes_on_from_what_was_learned(cold_pipelines: bool) -> None:
 
 
 def test_predicting_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does taking trials into account: `recommend --metalearner pmf` starts as fast as with others."""
+    """Nor does conditioning on trials: `recommend --metalearner pmf` starts as fast as with others."""
     facts, arrays = encode(new_small().fit(toy_runs(), toy_metafeatures()))
     monkeypatch.setitem(sys.modules, "torch", None)
     for name in [name for name in sys.modules if name.startswith("metalearners.published.factorization.")]:
@@ -137,7 +137,7 @@ def test_predicting_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     model.condition(Observations(configurations, values)).predict(configurations, toy_metafeatures().iloc[0])
 
 
-def test_nothing_to_tell_apart_is_predicted_as_average() -> None:
+def test_equal_runs_are_predicted_as_average() -> None:
     flat = replace(toy_runs(), runs=toy_runs().runs.assign(value=0.5))
     for new in (new_small, new_paper):
         predicted = (

@@ -1,4 +1,4 @@
-"""The likelihood of a matrix and its slope, against the formula written out."""
+"""The likelihood of a matrix and its gradient, against the formula."""
 
 from typing import Any
 
@@ -38,8 +38,8 @@ def dense_at(Y: np.ndarray, values: np.ndarray, shape: Shape) -> float:
 
 
 @each("shape", ["rbf", "matern"])
-def test_likelihood_and_gradient_are_those_of_the_formula(shape: Shape) -> None:
-    """With gaps, which a row that is dropped and a row that is masked must treat alike."""
+def test_likelihood_and_gradient_equal_the_formula(shape: Shape) -> None:
+    """With gaps, for which dropping and masking rows must give the same."""
     Y, _ = drawn(8, 3, missing=0.3)
     values = np.random.default_rng(1).normal(scale=0.5, size=2 * 8 + 4)
     loss, gradient = model_nll(Y, values, shape)
@@ -56,7 +56,7 @@ def tensor(values: Any) -> Any:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def test_the_number_of_threads_comes_back_after_an_error() -> None:
+def test_the_number_of_threads_is_restored_after_an_error() -> None:
     usual = torch.get_num_threads()
     torch.set_num_threads(2)
     try:

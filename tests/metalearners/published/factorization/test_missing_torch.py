@@ -1,4 +1,4 @@
-"""Training `pmf` where torch is not installed."""
+"""Training `pmf` without torch."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.errors import MissingPackage
 
 
-def test_missing_torch_is_said_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_torch_is_reported_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learner, "find_spec", lambda _: None)
     monkeypatch.setattr(learner, "training_data", lambda *_: pytest.fail("began"))
     with pytest.raises(MissingPackage, match=r"training `pmf` needs torch: pip install '(torch|pmf)"):

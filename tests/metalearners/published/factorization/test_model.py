@@ -1,4 +1,4 @@
-"""A trained matrix factorization, its parts by hand."""
+"""A trained matrix factorization, with parts computed by hand."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_a_configuration_is_found_by_its_values_in_any_order() -> None:
     np.testing.assert_array_equal(latent.positions(table(3, 1, 2.0, 1), DATASET), X[[2, 0, 1, 0]])
 
 
-def test_what_nobody_ran_has_no_position_and_features_of_zero() -> None:
+def test_a_configuration_without_runs_has_no_position_and_zero_features() -> None:
     latent = free()
     assert np.isnan(latent.positions(table(2, 9), DATASET)).any(axis=1).tolist() == [False, True]
     features = latent.features(table(2, 9), DATASET)
@@ -53,13 +53,13 @@ def test_what_nobody_ran_has_no_position_and_features_of_zero() -> None:
     assert (features[0] ** 2).sum() == pytest.approx(KERNEL.alpha, abs=1e-4)
 
 
-def test_inner_products_of_features_are_the_covariance_of_positions() -> None:
+def test_inner_products_of_features_equal_the_covariance_of_positions() -> None:
     features = free().features(flow_table(DEPTHS), DATASET)
     np.testing.assert_allclose(features @ features.T, KERNEL.covariance(X, X), atol=1e-4)
 
 
 def test_parts_that_do_not_fit_together_are_refused() -> None:
-    """An encoder of three columns and two dimensions, beside points of three columns or fewer."""
+    """An encoder of three columns and two dimensions, with points of three columns or fewer."""
     data = training_data(toy_runs(), toy_metafeatures())
     points, _ = learn_kernel(data, data.scores, size=8, seed=0)
     columns = len(points.encoding.columns)
@@ -79,7 +79,7 @@ def test_parts_that_do_not_fit_together_are_refused() -> None:
 
 
 def test_the_level_and_spread_of_a_measure_by_hand() -> None:
-    """Datasets with the values 1, 3 and 5, 5 and 0, 4: mean 3, variance 22 / 6; within them 1, 0 and 2."""
+    """Datasets with the values 1, 3 and 5, 5 and 0, 4: mean 3, variance 22 / 6; deviations are 1, 0 and 2."""
     likelihood = MeasureLikelihood.of_runs(
         np.array([1.0, 5.0, 3.0, 5.0, 0.0, 4.0]), np.array([0, 1, 0, 1, 2, 2])
     )
@@ -92,10 +92,11 @@ def test_the_level_and_spread_of_a_measure_by_hand() -> None:
 
 
 def test_one_trial_by_hand() -> None:
-    """Prior variances of 4 and 1 with covariance 1, noise 1, and a trial of the first at 3 above its mean.
+    """Prior variances are 4 and 1 with covariance 1, noise is 1, and a trial of the first is 3 above its
+    mean.
 
-    The first moves by 3 * 4 / 5 and keeps the variance 4 - 16 / 5, the second by 3 * 1 / 5 and 1 - 1 / 5. A
-    run has the noise on top.
+    The first moves by 3 * 4 / 5 and keeps the variance 4 - 16 / 5, the second by 3 * 1 / 5 and 1 - 1 / 5.
+    Runs also have the noise.
     """
     factor = np.array([[2.0, 0.0], [0.5, np.sqrt(0.75)]])
     prior = Prior(np.array([1.0, -1.0]), factor)
@@ -111,7 +112,7 @@ def test_one_trial_by_hand() -> None:
 
 
 def test_many_trials_agree_with_the_formula() -> None:
-    """The paper's equation 7: k (K + sigma2 I)^-1 (y - m) is what trials add to the mean."""
+    """The paper's equation 7: trials add k (K + sigma2 I)^-1 (y - m) to the mean."""
     random = np.random.default_rng(0)
     factor, mean, y = random.normal(size=(9, 4)), random.normal(size=9), random.normal(size=5)
     K = factor @ factor.T

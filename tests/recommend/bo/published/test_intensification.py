@@ -1,4 +1,4 @@
-"""Racing, with races that are worked out by hand (Hutter, Hoos and Leyton-Brown 2011, Procedure 2)."""
+"""Racing, with races worked out by hand (Hutter, Hoos and Leyton-Brown 2011, Procedure 2)."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,12 +16,12 @@ ROWS = TableCandidates(grid())
 
 
 def in_order(n: int) -> Callable[[Sequence[RacedConfiguration]], Candidate | None]:
-    """Proposes the first `n` rows of a table, one after the other."""
+    """Propose the first `n` rows of a table in order."""
     return lambda raced: ROWS.row(len(raced)) if len(raced) < n else None
 
 
 def race(values: Sequence[Sequence[float]], most: int, seed: int = 0) -> tuple[Intensification, list[int]]:
-    """A whole race of configurations with these values by key, and which one each run was of."""
+    """A whole race of configurations with these values by key, and the configuration of each run."""
     intensification = Intensification(in_order(len(values)), most, np.random.default_rng(seed))
     order = []
     while (run := intensification.ask()) is not None:
@@ -36,14 +36,14 @@ def incumbent(intensification: Intensification) -> int:
 
 
 def test_a_worse_challenger_has_one_run_and_the_incumbent_one_more_at_each_challenge() -> None:
-    """Run 0 once; then 0 again and 1, 0 again and 2, and so on: 5 runs of 0 are the most that it has."""
+    """0 is run once; then 0 again and 1, 0 again and 2, and so on, up to 5 runs of 0."""
     raced, order = race([[0.9] * 5, *[[0.1] * 5] * 6], most=5)
     assert order == [0, 0, 1, 0, 2, 0, 3, 0, 4, 5, 6]
     assert incumbent(raced) == 0
 
 
-def test_a_better_challenger_is_run_twice_as_often_each_time_until_it_has_what_the_incumbent_has() -> None:
-    """Challengers 1 to 4 leave 0 with 5 runs; 5 has 1, 2 and the last 2 of them, and takes its place."""
+def test_runs_of_a_better_challenger_double_until_it_has_as_many_as_the_incumbent() -> None:
+    """Challengers 1 to 4 leave 0 with 5 runs; 5 has 1, 2 and the last 2 of them, and replaces it."""
     raced, order = race([[0.5] * 5, *[[0.1] * 5] * 4, [0.9] * 5], most=5)
     assert order == [0, 0, 1, 0, 2, 0, 3, 0, 4, 5, 5, 5, 5, 5]
     assert incumbent(raced) == 5
@@ -52,7 +52,7 @@ def test_a_better_challenger_is_run_twice_as_often_each_time_until_it_has_what_t
 
 @pytest.mark.parametrize("seed", range(8))
 def test_only_runs_with_the_same_key_are_compared(seed: int) -> None:
-    """Key by key 1 is better by 0.1, although its value at key 0 is below that of 0 at key 1."""
+    """At each key, 1 is better by 0.1, although its value at key 0 is below that of 0 at key 1."""
     raced, _ = race([[0.0, 1.0], [0.1, 1.1]], most=2, seed=seed)
     assert incumbent(raced) == 1
 
@@ -75,7 +75,7 @@ def test_the_incumbent_has_the_most_runs_and_none_has_too_many(values: list[list
     assert 1 <= min(counts) <= max(counts) == len(raced.incumbent.values) <= 4
 
 
-def test_what_cannot_be_raced_is_refused() -> None:
+def test_invalid_races_are_refused() -> None:
     with pytest.raises(BadInput, match="not 0"):
         Intensification(in_order(1), 0, np.random.default_rng(0))
     ended = Intensification(in_order(0), 1, np.random.default_rng(0))

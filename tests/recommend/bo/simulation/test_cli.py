@@ -1,4 +1,4 @@
-"""`tune simulate`: what it compares, and what it keeps."""
+"""`tune simulate`: its comparisons and its history."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def datasets(small_world: Path) -> list[str]:
 
 @pytest.fixture
 def simulate(small_world: Path, datasets: list[str], capsys: pytest.CaptureFixture[str]) -> Simulate:
-    """Search on the two datasets, three trials each; gives what is printed."""
+    """Search on the two datasets with three trials each; returns the printed output."""
 
     def run(*arguments: str | Path, methods: tuple[str, ...] = ("random", "random-2x"), on: int = 2) -> str:
         given = ["simulate", "--warehouse", small_world, "--trials", "3", "--quiet", *arguments]
@@ -42,7 +42,7 @@ def as_json(printed: str) -> Any:
     return json.loads(printed)
 
 
-def test_the_json_says_what_was_compared_on_what(simulate: Simulate) -> None:
+def test_the_json_names_the_methods_and_datasets(simulate: Simulate) -> None:
     document = as_json(simulate("--format", "json", "--repeats", "2"))
     assert {name: document[name] for name in ("flow", "measure", "tasks", "datasets", "seeds", "trials")} == {
         "flow": None,
@@ -61,7 +61,7 @@ def test_differences_are_tested_over_all_trials_or_after_some(simulate: Simulate
 
 
 def test_finished_searches_are_taken_from_the_history(simulate: Simulate, tmp_path: Path) -> None:
-    """Measured times are printed, too, and a search that is run again takes another time."""
+    """Measured times are printed, too, and would differ if a search was repeated."""
     keeping = ("--history", tmp_path / "history.jsonl", "--format", "json")
     first = simulate(*keeping)
     kept = (tmp_path / "history.jsonl").read_bytes()
@@ -76,7 +76,7 @@ def test_finished_searches_are_taken_from_the_history(simulate: Simulate, tmp_pa
 def test_searches_are_compared_at_equal_seconds(
     simulate: Simulate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every second run of the small world takes twice as long as the others."""
+    """Every second run of the small world takes twice as long."""
 
     def timed_runs(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTable:
         runs = warehouse.run_table(flow, "predictive_accuracy", task_type=task_type)

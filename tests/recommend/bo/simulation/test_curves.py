@@ -1,4 +1,4 @@
-"""Regret and rank of searches, worked by hand."""
+"""Regret and rank of searches, computed by hand."""
 
 import sys
 from dataclasses import replace
@@ -30,7 +30,7 @@ def curves() -> Curves:
     return curves_of(SEARCHES)
 
 
-def test_the_table_has_a_row_for_every_trial_and_a_short_search_stays_at_its_last_value(
+def test_the_table_has_a_row_per_trial_and_short_searches_keep_their_last_value(
     curves: Curves,
 ) -> None:
     frame = curves.frame()
@@ -43,8 +43,8 @@ def test_the_table_has_a_row_for_every_trial_and_a_short_search_stays_at_its_las
     assert falling["regret"].tolist() == [1.0, 0.5, 0.5]
 
 
-def test_summaries_average_over_seeds_first_and_datasets_then(curves: Curves) -> None:
-    """Of b on dataset one 0.25 after every number of trials, on two 0.35; t(1) at 97.5 % is 12.7062."""
+def test_summaries_average_over_seeds_and_then_over_datasets(curves: Curves) -> None:
+    """b has 0.25 on dataset one after every number of trials, 0.35 on two; t(1) at 97.5 % is 12.7062."""
     document = curves.document()
     b, a = document["methods"]
     assert (document["datasets"], document["seeds"], document["trials"]) == (2, 2, 3)
@@ -56,14 +56,14 @@ def test_summaries_average_over_seeds_first_and_datasets_then(curves: Curves) ->
     assert b["after"][0]["regret"]["high"] - 0.3 == pytest.approx(12.7062 * 0.05, rel=1e-5)
 
 
-def test_ranks_are_within_dataset_and_seed_and_ties_share_theirs(curves: Curves) -> None:
-    """Of a after one trial 1.5 (tie), 2, 2 and 1.5 (tie); after three 1, 2, 2 and 1."""
+def test_ranks_are_within_dataset_and_seed_and_ties_share_a_rank(curves: Curves) -> None:
+    """a has 1.5 (tie), 2, 2 and 1.5 (tie) after one trial; 1, 2, 2 and 1 after three."""
     b, a = curves.document()["methods"]
     assert [after["rank"] for after in a["after"]] == [1.75, 1.5]
     assert [after["rank"] for after in b["after"]] == [1.25, 1.5]
 
 
-def test_what_a_search_finds_above_the_known_best_counts_for_all(curves: Curves) -> None:
+def test_a_search_may_raise_the_best_known_value_for_all(curves: Curves) -> None:
     better = [*SEARCHES[:-1], replace(SEARCHES[-1], best_so_far=[-5.0, -5.0, 10.0])]
     regret = curves_of(better).frame().query("dataset == 'two' and trial == 3").set_index(["method", "seed"])
     assert regret["regret"].to_dict() == pytest.approx(
@@ -84,7 +84,7 @@ def test_methods_are_compared_after_some_trials_or_over_all(curves: Curves) -> N
     assert over_all.datasets == 2
 
 
-def test_a_search_that_is_missing_is_named() -> None:
+def test_a_missing_search_is_named() -> None:
     with pytest.raises(BadInput, match="b was not run on one with seed 1"):
         curves_of([*SEARCHES[:3], *SEARCHES[4:]])
 
@@ -96,7 +96,7 @@ def test_the_table_shows_regret_interval_rank_and_seconds(curves: Curves) -> Non
     assert "±" not in curves_of(SEARCHES[:4]).table()
 
 
-def test_pictures_are_written_also_where_nothing_is_left_to_find(curves: Curves, tmp_path: Path) -> None:
+def test_plots_are_written_even_if_all_regrets_are_0(curves: Curves, tmp_path: Path) -> None:
     draw(curves, tmp_path / "curves.png", "toy")
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
     optimal = [replace(one, best_so_far=[one.best]) for one in SEARCHES]
@@ -104,7 +104,7 @@ def test_pictures_are_written_also_where_nothing_is_left_to_find(curves: Curves,
     assert "<svg" in (tmp_path / "optimal.svg").read_text()
 
 
-def test_a_picture_that_cannot_be_is_one_line(
+def test_an_impossible_plot_is_one_line(
     curves: Curves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(BadInput, match="can't be written"):
@@ -114,15 +114,15 @@ def test_a_picture_that_cannot_be_is_one_line(
         draw(curves, tmp_path / "curves.png", "toy")
 
 
-# Usual time 2: within 2 s of quick two trials end, within 4 s and 6 s all three; of slow none, one and one.
+# The usual time is 2 s: within 2, 4 and 6 s quick ends 2, 3 and 3, slow 0, 1 and 1.
 TIMED = [
     SimulatedSearch("one", "quick", 0, [0.25, 0.5, 0.75], 1.0, 0.0, 3.0, [1.0, 1.0, 2.0], 2.0),
     SimulatedSearch("one", "slow", 0, [0.5, 1.0], 1.0, 0.0, 2.0, [3.0, 4.0], 2.0),
 ]
 
 
-def test_by_seconds_counts_what_ended_in_time() -> None:
-    """Before a first trial ended there is nothing but the worst value."""
+def test_by_seconds_only_finished_trials_count() -> None:
+    """Before the first trial has ended, the worst value counts."""
     curves = curves_of(TIMED, "seconds", usual_times=3)
     frame = curves.frame().set_index("method")
     assert list(frame) == ["dataset", "seed", "usual_times", "best_so_far", "regret", "rank"]
@@ -132,7 +132,7 @@ def test_by_seconds_counts_what_ended_in_time() -> None:
 
 
 def test_a_trial_on_a_share_of_the_rows_counts_as_that_share() -> None:
-    """Three on a third, which find nothing that counts, make one; the trial on all rows is the second."""
+    """Three on a third of the rows count as one, without a value; the trial on all rows is the second."""
     thirds = SimulatedSearch("one", "a", 0, [0.0, 0.0, 0.0, 0.75], 1.0, 0.0, 1.0, shares=[1 / 3] * 3 + [1.0])
     whole = SimulatedSearch("one", "b", 0, [0.5, 0.5], 1.0, 0.0, 1.0)
     curves = curves_of([thirds, whole])

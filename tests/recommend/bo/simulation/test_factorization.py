@@ -1,4 +1,4 @@
-"""The paper's equation 7, and the search that is built on it."""
+"""The paper's equation 7, and the search built on it."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def kernel(shape: Shape = "rbf", sigma2: float = 0.1) -> LatentKernel:
 def posterior(
     kernel: LatentKernel, observed: np.ndarray, y: np.ndarray, new: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of runs at the positions `new` by equation 7, given `y` at `observed`."""
+    """Mean and variance of runs at positions `new` by equation 7, given `y` at `observed`."""
     C = kernel.covariance(observed, observed) + kernel.sigma2 * np.eye(len(y))
     k = kernel.covariance(observed, new)
     explained = np.linalg.solve(C, k)
@@ -30,11 +30,11 @@ def posterior(
 
 
 def test_three_trials_by_hand() -> None:
-    """The paper's equation 7 where two trials are far from everything and two share a place.
+    """The paper's equation 7 if two trials share a position, and a third is far away.
 
-    C = [[2.1, 2, 0], [2, 2.1, 0], [0, 0, 2.1]] and y = (1, 2, 5). At the shared place k = (2, 2, 0), so both
-    rows of C^-1 k are 2 / 4.1: mu = 2 (1 + 2) / 4.1, v = 2 + 0.1 - 2 (2 + 2) / 4.1.
-    Far away from all trials mu = 0 and v = 2 + 0.1.
+    C = [[2.1, 2, 0], [2, 2.1, 0], [0, 0, 2.1]] and y = (1, 2, 5). At the shared position k = (2, 2, 0), so
+    both entries of C^-1 k are 2 / 4.1: mu = 2 (1 + 2) / 4.1, v = 2 + 0.1 - 2 (2 + 2) / 4.1. Far from all
+    trials mu = 0 and v = 2 + 0.1.
     """
     observed = np.array([[0.0, 0.0], [0.0, 0.0], [100.0, 0.0]])
     y = np.array([1.0, 2.0, 5.0])
@@ -44,8 +44,8 @@ def test_three_trials_by_hand() -> None:
 
 
 @given(st.lists(st.integers(0, 11), min_size=1, max_size=20), st.sampled_from(["rbf", "matern"]))
-def test_a_search_knows_what_the_equation_says(trials: list[int], shape: Shape) -> None:
-    """Whatever is tried, a configuration twice included."""
+def test_the_posterior_of_a_search_equals_the_equation(trials: list[int], shape: Shape) -> None:
+    """Whatever is tried, even a configuration twice."""
     random = np.random.default_rng(len(trials))
     X, y = random.normal(size=(12, 2)), random.normal(size=len(trials))
     search = LatentSearch(kernel(shape), X)
@@ -61,7 +61,7 @@ NEW = "toy:4"
 
 
 def tried_on_new_dataset(runs: RunTable, known: RunTable) -> list[int]:
-    """Rows that the paper's search tries, in order, with what was learned from `known`."""
+    """Rows tried by the paper's search, in order, with a model of `known`."""
     pytest.importorskip("torch", reason="training needs the extra `pmf`")
     metafeatures = toy_metafeatures()
     model = FactorizationLearner(**PAPER, epochs=20).fit(
@@ -77,7 +77,7 @@ def tried_on_new_dataset(runs: RunTable, known: RunTable) -> list[int]:
 
 
 def test_the_search_of_the_paper_tries_every_row_once_and_the_better_half_first() -> None:
-    """Two families of datasets prefer opposite halves of the rows; trials tell which one this is."""
+    """Two families of datasets prefer opposite halves of the rows; trials reveal the family."""
     runs = toy_runs()
     values = TableTask(runs, toy_metafeatures(), NEW).values
     tried = tried_on_new_dataset(runs, runs)

@@ -1,4 +1,4 @@
-"""What a method's name says."""
+"""Methods by name."""
 
 import pytest
 
@@ -20,12 +20,12 @@ from warehouse.support.errors import BadInput
         ("bohb+top", Method("bohb", "blend", start="top")),
     ],
 )
-def test_a_name_says_what_a_method_is_made_of(name: str, expected: Method) -> None:
+def test_a_name_states_the_parts_of_a_method(name: str, expected: Method) -> None:
     assert parse(name) == expected
 
 
 @pytest.mark.parametrize("kind", ["table", "model"])
-def test_trials_on_a_share_of_the_rows_take_runs_on_fewer(kind: str) -> None:
+def test_trials_on_a_share_of_the_rows_need_runs_on_fewer_rows(kind: str) -> None:
     check("hyperband+top", "tiers")
     check("random", "tiers")
     with pytest.raises(BadInput, match="bohb fits on a share of the rows: it needs tasks of the kind tiers"):
@@ -35,7 +35,7 @@ def test_trials_on_a_share_of_the_rows_take_runs_on_fewer(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["model", "tiers"])
-def test_the_published_factorization_takes_configurations_that_were_run(kind: str) -> None:
+def test_the_published_factorization_needs_configurations_that_were_run(kind: str) -> None:
     check("pmf-paper", "table")
     with pytest.raises(BadInput, match="pmf-paper searches configurations with runs"):
         check("pmf-paper", kind)

@@ -1,4 +1,4 @@
-"""Optimizers of other projects: what they propose is in the space, and they climb."""
+"""Optimizers of other projects propose configurations of the space, and improve."""
 
 import sys
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ from warehouse.support.errors import MissingPackage
 from warehouse.vocabulary.parameters import Choice, Number
 
 TRIALS = {"smac": 19, "optuna-tpe": 60, "optuna-gp": 11, "flaml": 60}
-"""SMAC asks its model every eighth time, and is slow then."""
+"""SMAC uses its model, which is slow, every eighth time."""
 
 
 def never_built(values: object, seed: int) -> None:
-    """The estimator of flows that are searched on a model of runs."""
+    """Estimator of flows that are searched on a model of runs, and so never built."""
     raise NotImplementedError
 
 
@@ -40,11 +40,11 @@ MIXED = toy_flow(
     Choice("features", ("sqrt", 0.5, True), "sqrt"),
 )
 SMALL = toy_flow("small", Choice("algorithm", (True, False), True), Choice("b", ("x", "y"), "x"))
-"""Like AdaBoost, it has a hyperparameter called algorithm."""
+"""Like AdaBoost, it has a hyperparameter named `algorithm`."""
 
 
 def runs_of(flow: Flow, datasets: int = 1) -> RunTable:
-    """Forty random configurations of the flow; the lower their last hyperparameter, the better."""
+    """Forty random configurations of the flow; lower values of their last hyperparameter are better."""
     space = Space([flow], joint=False)
     vectors = space.sample(40, np.random.default_rng(0))
     setups = [f"setup {number}" for number in range(len(vectors))]
@@ -77,7 +77,7 @@ def depth(candidate: Candidate) -> int:
 
 
 def searched(task: ModelTask, name: str, first: list[int], trials: int, seed: int = 3) -> list[Candidate]:
-    """What the peer proposes where a small depth is good, and nothing else matters."""
+    """Proposals of the peer if only a small depth is good."""
     search = new_peer(name, task.space, [task.start(place) for place in first], seed, 60)
     proposed = []
     for _ in range(trials):
@@ -114,12 +114,12 @@ def test_proposals_are_configurations_of_the_space(task: ModelTask, proposed: Pr
     assert features <= {"sqrt", 0.5, True}
 
 
-def test_proposals_go_where_values_are_high(proposed: Proposed) -> None:
-    """Depths from 1 to 20 at random have a mean of 10.5."""
+def test_proposals_concentrate_where_values_are_high(proposed: Proposed) -> None:
+    """Random depths from 1 to 20 have a mean of 10.5."""
     assert np.mean([depth(one) for one in proposed.candidates[3:]]) < 7
 
 
-def test_simulations_start_peers_as_their_own_surrogates(flows: None) -> None:  # noqa: ARG001
+def test_simulations_start_peers_like_headstarts_surrogates(flows: None) -> None:  # noqa: ARG001
     plan = SimulationPlan(("optuna-tpe+oracle", "optuna-tpe"), trials=4, kind="model")
     best, cold = simulate(runs_of(MIXED, datasets=2), toy_metafeatures(), plan, datasets=["toy:0"])
     assert best.best_so_far[0] == best.best
@@ -137,7 +137,7 @@ def test_a_missing_library_is_one_line_that_says_what_to_install(
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_joint_space_is_searched_although_some_trials_fail(flows: None, name: str) -> None:  # noqa: ARG001
+def test_a_joint_space_is_searched_even_if_some_trials_fail(flows: None, name: str) -> None:  # noqa: ARG001
     space = Space([MIXED, SMALL])
     search = new_peer(name, space, [], 1, 40)
     ran = []

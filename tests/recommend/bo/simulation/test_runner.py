@@ -1,4 +1,4 @@
-"""Searches on toy datasets that are left out: what they find and know, and that a kill loses nothing."""
+"""Searches on left-out toy datasets: their results and training data, and resuming after a kill."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ TWO = ["toy:3", "toy:4"]
 
 
 def searched(*methods: str, trials: int = 5, seeds: int = 1, **options: Any) -> list[SimulatedSearch]:
-    """Searches, without the times that they took."""
+    """Searches, without their times."""
     plan = SimulationPlan(methods, trials=trials, seeds=seeds)
     found = simulate(RUNS, METAFEATURES, plan, **{"datasets": TWO, **options})
     return [replace(one, seconds=0.0) for one in found]
@@ -58,7 +58,7 @@ def test_jobs_do_not_change_the_result() -> None:
     assert searched(*methods, jobs=2) == searched(*methods, jobs=1)
 
 
-def test_dask_workers_find_what_this_machine_finds_and_it_is_kept_here(
+def test_dask_workers_give_the_same_results_as_this_machine_which_stores_them(
     dask_client: Client, tmp_path: Path
 ) -> None:
     here, journal = searched("random"), Journal(tmp_path / "journal.jsonl")
@@ -68,7 +68,7 @@ def test_dask_workers_find_what_this_machine_finds_and_it_is_kept_here(
 
 
 class Killed(Exception):  # noqa: N818
-    """What ends a simulation."""
+    """Simulates the end of a simulation."""
 
 
 def kill_after(datasets: int) -> Callable[[int, int], None]:
@@ -79,7 +79,7 @@ def kill_after(datasets: int) -> Callable[[int, int], None]:
     return on_result
 
 
-def test_a_simulation_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_simulation_continues_where_it_was(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     with pytest.raises(Killed):
         searched("random", "gbqr+none", journal=journal, on_result=kill_after(1))
@@ -91,7 +91,7 @@ def test_a_simulation_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> No
     assert resumed == searched("random", "gbqr+none")
 
 
-def test_a_journal_of_other_runs_or_another_length_is_not_taken_from(tmp_path: Path) -> None:
+def test_a_journal_of_other_runs_or_another_length_is_not_used(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     searched("random", trials=2, journal=journal)
     assert [len(one.best_so_far) for one in searched("random", trials=4, journal=journal)] == [4, 4]
@@ -117,7 +117,7 @@ def test_a_journal_of_other_runs_or_another_length_is_not_taken_from(tmp_path: P
         ),
     ],
 )
-def test_what_there_is_not_is_refused_in_one_line_before_any_work(
+def test_unknown_names_are_refused_in_one_line_before_any_work(
     plan: SimulationPlan, complaint: str, tmp_path: Path
 ) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
@@ -136,7 +136,7 @@ def test_a_dataset_without_runs_is_refused() -> None:
 
 
 class Spy:
-    """A learner that says what it was given."""
+    """A learner that records its training data."""
 
     def __init__(self, seen: list[tuple[set[str], set[str]]]) -> None:
         self.seen = seen
@@ -152,17 +152,17 @@ class Spy:
         return np.arange(len(configurations))[:n]
 
 
-def test_nothing_is_learned_from_the_dataset_that_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_learned_from_the_searched_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[set[str], set[str]]] = []
     monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
     searched("order", "forest+top", "forest+delta@pmf")
     others = [set(METAFEATURES.index) - {dataset} for dataset in TWO]
-    # A learner is trained once for a dataset, whichever methods ask for it: functional PCA and `pmf` here.
+    # A learner is trained once for a dataset, whichever methods use it: functional PCA and `pmf` here.
     assert seen == [(rest, rest) for rest in others for _ in range(2)]
 
 
-def test_values_of_the_dataset_that_is_searched_do_not_change_where_a_search_starts() -> None:
-    """Values are unlike each other, so the value of the first trial says which configuration it was."""
+def test_the_start_of_a_search_does_not_depend_on_values_of_the_searched_dataset() -> None:
+    """All values differ, so the value of the first trial identifies its configuration."""
     mirrored = RUNS.runs["value"].where(RUNS.runs["dataset"] != "toy:3", -RUNS.runs["value"])
     plan = SimulationPlan(("order", "blend+top", "gbqr+nearest-3", "gbqr+delta"), trials=1)
     on = [replace(RUNS, runs=RUNS.runs.assign(value=value)) for value in (RUNS.runs["value"], mirrored)]
@@ -171,11 +171,11 @@ def test_values_of_the_dataset_that_is_searched_do_not_change_where_a_search_sta
 
 
 def in_pairs() -> RunTable:
-    """The toy runs where 3 and 4 are near copies of each other."""
+    """The toy runs, with 3 and 4 as near copies of each other."""
     return replace(RUNS, runs=RUNS.runs.assign(family=RUNS.runs["family"].replace("toy:4", "toy:3")))
 
 
-def test_what_is_learned_leaves_out_the_family_and_what_describes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_leaves_out_the_family_and_its_metafeatures(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[set[str], set[str]]] = []
     monkeypatch.setattr("recommend.bo.simulation.runner.new_learner", lambda *_: Spy(seen))
     simulate(in_pairs(), METAFEATURES, SimulationPlan(("order",)), datasets=["toy:3"])
@@ -184,14 +184,14 @@ def test_what_is_learned_leaves_out_the_family_and_what_describes_it(monkeypatch
 
 
 def timed(seconds: float = 2.0) -> RunTable:
-    """The toy runs where one of gini takes so long and one of entropy half as long."""
+    """The toy runs, with these seconds per run of gini and half of them for entropy."""
     criterion = RUNS.configurations.parameters["criterion"].reindex(RUNS.runs["setup"]).to_numpy()
     milliseconds = np.where(criterion == "gini", 1000 * seconds, 500 * seconds)
     return replace(RUNS, measure="wall_clock_time_millis", runs=RUNS.runs.assign(value=milliseconds))
 
 
 def test_by_seconds_a_search_ends_when_its_time_is_spent() -> None:
-    """Four usual times are six seconds; the trial that passes them is the last."""
+    """Four usual times are six seconds; the trial that exceeds them is the last."""
     plan = SimulationPlan(("random",), trials=4, by="seconds")
     for one in simulate(RUNS, METAFEATURES, plan, datasets=TWO, times=timed()):
         assert one.trial_seconds is not None
@@ -200,8 +200,8 @@ def test_by_seconds_a_search_ends_when_its_time_is_spent() -> None:
         simulate(RUNS, METAFEATURES, plan, datasets=TWO)
 
 
-def test_where_time_is_weighed_quick_configurations_come_first() -> None:
-    """Where gini takes a thousand times as long, a search by improvement per second hardly tries it."""
+def test_quick_configurations_come_first_if_time_counts() -> None:
+    """If gini takes a thousand times as long, a search by improvement per second hardly tries it."""
     slow = timed()
     slow = replace(slow, runs=slow.runs.assign(value=np.where(slow.runs["value"] > 1500, 1e7, 1e4)))
     found = {one.method: one for one in searched("forest", "forest/ei-per-second", trials=12, times=slow)}

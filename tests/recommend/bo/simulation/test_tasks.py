@@ -1,4 +1,4 @@
-"""What simulated searches are run on: the runs on a dataset, and a model of them."""
+"""Tasks of simulated searches: the runs on a dataset, and a model of them."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ from warehouse.vocabulary.table import ALGORITHM
 
 
 def never_built(*_: object) -> Any:
-    """The estimator of flows that are searched on a model of runs."""
+    """Estimator of flows that are searched on a model of runs, and so never built."""
     raise NotImplementedError
 
 
@@ -34,7 +34,7 @@ LINE = Flow(
 
 
 def runs_of_line() -> RunTable:
-    """Eighty random configurations: the value is u, and 1 more where the switch is on."""
+    """Eighty random configurations with the value u, plus 1 if the switch is on."""
     space = Space([LINE], joint=False)
     table = space.configurations(space.sample(80, np.random.default_rng(0))).table
     parameters = table.parameters.set_axis([f"setup {number}" for number in range(80)])
@@ -71,7 +71,7 @@ def test_a_row_of_the_table_has_the_value_of_its_run() -> None:
     pd.testing.assert_series_equal(task.metafeatures, toy_metafeatures().iloc[3])
 
 
-def test_of_a_cost_the_smallest_value_is_best() -> None:
+def test_the_smallest_value_of_a_cost_is_best() -> None:
     task = TableTask(replace(toy_runs(), measure="usercpu_time_millis"), toy_metafeatures(), "toy:3")
     values = values_on("toy:3")
     assert (task.best, task.worst) == (-values.min(), -values.max())
@@ -79,7 +79,7 @@ def test_of_a_cost_the_smallest_value_is_best() -> None:
 
 
 def test_a_model_follows_the_runs(line: ModelTask) -> None:
-    """Of configurations that nobody ran, too: u and 1 more where the switch is on, nearly."""
+    """Predictions for new configurations are also close to u, plus 1 if the switch is on."""
     known = line.known.table.parameters
     expected = known["u"].astype(float) + known["on"].astype(float)
     values = np.array([line.value(line.start(position)) for position in range(100)])
@@ -98,7 +98,7 @@ def test_a_model_of_several_flows_has_their_joint_space() -> None:
     assert len(best.table.algorithms) == 1
 
 
-def test_a_model_takes_runs_enough_to_split(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_needs_enough_runs_to_split(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FLOWS, LINE.name, LINE)
     runs = runs_of_line()
     few = replace(runs, runs=runs.runs.iloc[: ModelTask.fewest_runs - 1])

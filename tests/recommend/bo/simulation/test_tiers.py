@@ -1,4 +1,4 @@
-"""Simulated searches that may fit on fewer rows: which runs answer them, and what they cost."""
+"""Simulated searches with training on fewer rows: their runs and costs."""
 
 from dataclasses import replace
 
@@ -18,9 +18,9 @@ METAFEATURES = toy_metafeatures()
 
 
 def runs_on_tiers(order: int = 1) -> RunTable:
-    """The toy runs, on 100 rows; of toy:3 ten configurations on 270 and 900, too, and one on 900 alone.
+    """The toy runs, on 100 rows; ten configurations of toy:3 also on 270 and 900, and one only on 900.
 
-    Configuration k has the value k / 100 on 900 rows, (order k) / 1000 on 270 and on 100; the one that has no
+    Configuration k has the value k / 100 on 900 rows, (order k) / 1000 on 270 and on 100; the one without a
     run on 270 rows looks worst on 100.
     """
     runs = toy_runs()
@@ -49,7 +49,7 @@ def task(runs: RunTable | None = None) -> TieredTask:
     return TieredTask(runs or runs_on_tiers(), METAFEATURES, "toy:3", seconds_of(times_on_tiers()))
 
 
-def test_its_configurations_are_those_that_were_run_on_the_most_rows() -> None:
+def test_candidates_are_the_configurations_run_on_the_most_rows() -> None:
     of = task()
     assert [of.value(of.start(row)) for row in range(11)] == (np.arange(11) / 100).tolist()
     assert (of.best, of.worst, of.usual_seconds, of.train_rows) == (0.1, 0.0, 9.0, 900.0)
@@ -58,8 +58,8 @@ def test_its_configurations_are_those_that_were_run_on_the_most_rows() -> None:
 @pytest.mark.parametrize(
     ("share", "rows"), [(1 / 9, 100), (0.01, 100), (0.17, 100), (0.19, 270), (1 / 3, 270), (0.6, 900)]
 )
-def test_the_runs_on_the_nearest_number_of_rows_answer_by_ratio(share: float, rows: int) -> None:
-    """Between 100 and 270 lies 164, which is 0.18 of 900; between 270 and 900 lies 493, 0.55 of it."""
+def test_the_runs_on_the_nearest_number_of_rows_by_ratio_are_used(share: float, rows: int) -> None:
+    """The boundary between 100 and 270 is 164, 0.18 of 900; between 270 and 900 it is 493, 0.55 of 900."""
     of = task()
     values = {100: 0.009, 270: 0.009, 900: 0.09}
     seconds = {100: 1.0, 270: 3.0, 900: 9.0}
@@ -81,8 +81,8 @@ def searched(method: str, trials: int, by: str = "trials", **options: object) ->
     return one
 
 
-def test_what_is_found_on_fewer_rows_does_not_count_and_costs_less() -> None:
-    """Nine on 100 rows, three on 270, one on all: of ten that look good, the best of eight or nine."""
+def test_trials_on_fewer_rows_do_not_count_and_cost_less() -> None:
+    """Nine on 100 rows, three on 270, one on all: of ten that look good, it is the best of eight or nine."""
     one = searched("successive-halving", 3)
     assert one.shares is not None
     assert one.trial_seconds is not None

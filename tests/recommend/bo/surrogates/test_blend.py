@@ -1,4 +1,4 @@
-"""A meta-learner's prior beside models of the trials."""
+"""A meta-learner's prior combined with models of the trials."""
 
 import numpy as np
 import pytest
@@ -23,11 +23,11 @@ def test_after_one_trial_the_prior_decides() -> None:
     mean = predicted(blend(), world.known, np.array([0.7])).mean
     expected = learner_of("functional-pca", False).predict(world.known.table, world.metafeatures).mean
     assert mean == pytest.approx(expected)
-    assert world.kind[mean.argmax()] == "gini"  # few classes
+    assert world.kind[mean.argmax()] == "gini"  # the dataset has few classes
 
 
-def test_trials_that_are_all_equal_speak_against_a_prior_that_expects_them_to_differ() -> None:
-    """On a plateau, such as that of the largest class, a search does not go on where it is."""
+def test_equal_trials_are_evidence_against_a_prior_that_predicts_differences() -> None:
+    """A search leaves a plateau, such as that of always predicting the largest class."""
     world = one_flow()
     is_gini = world.kind == "gini"
     before, after = (predicted(blend(), world.known, np.full(t, 0.7)).mean for t in (1, 14))
@@ -38,8 +38,8 @@ def test_trials_that_are_all_equal_speak_against_a_prior_that_expects_them_to_di
     assert 0 <= still < advantage / 2
 
 
-def test_evidence_overrules_a_prior_that_is_wrong() -> None:
-    """The meta-learner is sure that depth does not matter, and gini does; here it is the other way around."""
+def test_evidence_overrules_a_wrong_prior() -> None:
+    """The meta-learner is sure that gini matters and depth does not; here it is the other way around."""
     world = one_flow()
     depth = world.known.table.parameters["depth"].to_numpy(dtype=np.float64)
     truth = depth / 10
@@ -49,8 +49,8 @@ def test_evidence_overrules_a_prior_that_is_wrong() -> None:
     assert np.corrcoef(mean[14:], truth[14:])[0, 1] > 0.9
 
 
-def test_what_a_decision_did_is_expected_of_all_that_make_it() -> None:
-    """Two pairs of trials differ in one decision alone, which the meta-learner does not know of."""
+def test_the_effect_of_a_preprocessing_choice_carries_over_to_other_configurations() -> None:
+    """Two pairs of trials differ only in one choice, which is unknown to the meta-learner."""
     prior = Prior(np.zeros(6), np.full((6, 1), 0.1))
     points = np.repeat([[0.0], [1.0], [2.0]], 2, axis=0)
     made = np.array([[0.0], [1.0]] * 3)

@@ -1,4 +1,4 @@
-"""Surrogates by name: the contract in full for one of each class, its first part for all."""
+"""Surrogates by name: the full contract for one of each class, its first part for all."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SURROGATES = all_surrogates()
 CLASSES = ("blend", "gbqr", "hyperboost", "forest", "gp", "rgpe-learned", "tst-r")
 """One surrogate of each class."""
 OVERSTATING = ("rlgp-fdiff", "rlgp-mudiff")
-"""Surrogates that may leave the model of the trials out (`recommend.bo.published.transfer.weights`)."""
+"""Surrogates that may give the target's model no weight (`recommend.bo.published.transfer.weights`)."""
 
 
 def made(name: str) -> NewSurrogate:
@@ -45,27 +45,27 @@ class TestOthers(SurrogateBasics):
         return made(request.param)
 
     @pytest.mark.parametrize("good", ["gini", "entropy"])
-    def test_what_was_tried_and_good_is_above_what_was_tried_and_bad(
+    def test_good_trials_are_predicted_above_bad_trials(
         self, surrogate: Surrogate[Any], world: World, good: str, request: pytest.FixtureRequest
     ) -> None:
         if request.node.callspec.params["new_surrogate"] in OVERSTATING:
             pytest.skip("equation 16 gives a target model no weight that understates differences most")
-        super().test_what_was_tried_and_good_is_above_what_was_tried_and_bad(surrogate, world, good)
+        super().test_good_trials_are_predicted_above_bad_trials(surrogate, world, good)
 
 
-def test_an_unknown_surrogate_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_surrogate_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="unknown surrogate 'oracle'; known are blend, learned, pmf, gbqr"):
         get_surrogate("oracle")
 
 
 @pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.learner])
-def test_a_surrogate_that_rests_on_a_prior_is_refused_without_one(name: str) -> None:
+def test_a_surrogate_that_needs_a_prior_is_refused_without_one(name: str) -> None:
     transferred = tasks_of(joint=False)
     with pytest.raises(BadInput, match="needs a meta-learner with a prior"):
         get_surrogate(name).new(SurrogateInputs(one_flow().known, METAFEATURES, transferred=transferred))
 
 
 @pytest.mark.parametrize("name", [name for name, method in SURROGATES.items() if method.transfer])
-def test_a_surrogate_that_transfers_is_refused_without_other_datasets(name: str) -> None:
+def test_a_transfer_surrogate_is_refused_without_other_datasets(name: str) -> None:
     with pytest.raises(BadInput, match="needs runs on other datasets"):
         get_surrogate(name).new(SurrogateInputs(one_flow().known, METAFEATURES))

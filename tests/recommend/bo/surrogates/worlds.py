@@ -1,4 +1,4 @@
-"""What surrogates are tried on."""
+"""Inputs for tests of surrogates."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,13 +15,13 @@ from tests.contracts.meta_learner import toy_metafeatures, toy_runs, two_algorit
 from tests.tables import flow_table
 
 QUICK: Mapping[str, Mapping[str, Any]] = {"pmf": {"steps": 20, "epochs": 20}}
-"""Settings of learners that take long to train."""
+"""Settings of learners that otherwise take long to train."""
 METAFEATURES = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0})
 
 
 @cache
 def learner_of(name: str, joint: bool) -> MetaLearner:
-    """Trained on the toy runs; each once."""
+    """A learner trained on the toy runs; cached."""
     if name == "pmf":
         pytest.importorskip("torch", reason="training needs the extra `pmf`")
     runs = two_algorithms() if joint else toy_runs()

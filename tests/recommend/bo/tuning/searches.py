@@ -1,4 +1,4 @@
-"""A search that is quick, data to search on, and what was tried."""
+"""A quick search, data to search on, and trials."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ QUICK = Search(
 
 
 def noisy(rows: int) -> Dataset:
-    """Two classes, which all models tell apart fairly well."""
+    """Two classes that all models separate fairly well."""
     random = np.random.default_rng(0)
     x = random.normal(size=(rows, 3))
     label = np.where(x[:, 0] + 0.5 * x[:, 1] + 0.3 * random.normal(size=rows) > 0, "yes", "no")
@@ -30,7 +30,7 @@ def tree(depth: int) -> Configuration:
 
 
 def trial(number: int, *values: float | None, message: str = "no memory", share: float = 1.0) -> Trial:
-    """Of a tree that is one deeper than its number, with the values of its evaluations; None = a crash."""
+    """Trial of a tree with depth `number` + 1 and these values of evaluations; None = a crash."""
     evaluations = [
         Evaluation(Outcome.crash, 1.0, message=message)
         if value is None
@@ -41,7 +41,7 @@ def trial(number: int, *values: float | None, message: str = "no memory", share:
 
 
 def result_of(dataset: Dataset, trials: list[Trial]) -> SearchResult:
-    """A search with these trials, of which the best is the model; nothing is fitted."""
+    """A search with these trials, whose model is the best one; nothing is fitted."""
     found = SearchResult(dataset, QUICK, Resampling(2), trials, {}, None, None, 12.0, None, interrupted=False)
     if found.best is not None:
         found = SearchResult(
@@ -59,5 +59,5 @@ def configurations(tuned: SearchResult) -> list[Configuration]:
 
 
 def values(tuned: SearchResult) -> list[float | None]:
-    """Of the first evaluations."""
+    """Values of first evaluations."""
     return [one.evaluation and one.evaluation.value(tuned.measure) for one in tuned.trials]

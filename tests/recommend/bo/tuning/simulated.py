@@ -1,6 +1,6 @@
-"""Sessions whose fits and trials are simulated: nothing is fitted, and time is that of a clock of their own.
+"""Sessions with simulated fits, trials and clock: nothing is fitted.
 
-A configuration says itself what comes of it, in its values.
+The values of a configuration determine its results.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ SEARCH = Search(flows=("decision_tree",), measure="predictive_accuracy")
 def configuration(
     n: int, seconds: float = 1.0, accuracy: float = 0.7, *, fails: bool = False, right: float = 0.0
 ) -> Configuration:
-    """One of which a fit on all rows takes these seconds.
+    """A configuration whose fit on all rows takes these seconds.
 
     Args:
         accuracy: the value of its trials.
         fails: whether its fits and trials crash.
-        right: share of the rows whose class it predicts, others at random; 0 = it predicts nothing.
+        right: share of correctly predicted rows, others being random; 0 = no predictions.
     """
     values = {"n": n, "seconds": float(seconds), "accuracy": float(accuracy), "fails": fails, "right": right}
     return Configuration("decision_tree", values)
 
 
 def told_seconds(one: Configuration, rows: int = ROWS) -> float:
-    """Of a fit on these rows."""
+    """Expected seconds of a fit on these rows."""
     return float(one.values["seconds"]) * rows / ROWS
 
 
@@ -65,17 +65,17 @@ def unknown_seconds(_: Configuration, __: int) -> float:
 
 @dataclass
 class Machine:
-    """Runs tasks on a clock that goes on while somebody waits for them."""
+    """Run tasks on a clock that advances while someone waits for them."""
 
     part: Dataset
     slower: float = 1.0
-    """Times that fits and trials take longer than they say."""
+    """Factor between actual and expected times of fits and trials."""
     interrupt_at: float = math.inf
-    """When Ctrl-C is pressed."""
+    """Time of a Ctrl-C."""
     interrupt_with: signal.Signals = signal.SIGINT
     now: float = 0.0
     begun: list[tuple[float, Task]] = field(default_factory=list)
-    """When each task was begun."""
+    """Start time of each task."""
     splits: dict[tuple[int, int], Sequence[Split]] = field(default_factory=dict)
     """(trial, repetition) -> its splits."""
     _ends: dict[Future[Any], tuple[float, Any]] = field(default_factory=dict)
@@ -105,12 +105,12 @@ class Machine:
         return done
 
     def seconds(self, task: Task, splits: Sequence[Split] = ()) -> float:
-        """What a task takes, if it may."""
+        """Duration of a task without a limit."""
         rows = task.rows if task.kind == "fit" else PREDICTING * sum(len(train) for train, _ in splits)
         return self.slower * told_seconds(task.configuration) * rows / len(self.part.features) + STARTING
 
     def of(self, kind: str) -> list[tuple[float, Task]]:
-        """Tasks of a kind."""
+        """Tasks of one kind."""
         return [(when, task) for when, task in self.begun if task.kind == kind]
 
     def _outcome(self, task: Task, splits: Sequence[Split], took: float) -> Any:
@@ -143,7 +143,7 @@ class Machine:
 
 @dataclass
 class Listed:
-    """Proposes what it is given, in this order."""
+    """Propose these configurations in order."""
 
     configurations: Sequence[Configuration]
     proposed: set[Configuration] = field(default_factory=set)
@@ -159,7 +159,7 @@ class Listed:
 
 @dataclass
 class Simulation:
-    """A session and what it came to."""
+    """A session and its result."""
 
     machine: Machine
     session: Session
@@ -168,7 +168,7 @@ class Simulation:
 
     @property
     def fitted(self) -> list[Any]:
-        """The numbers of the model's configurations, the heaviest first."""
+        """The numbers of the model's configurations, heaviest first."""
         model = self.session.model
         return [] if model is None else [one.values["n"] for one in model.weights]
 
@@ -178,7 +178,7 @@ class Simulation:
 
     @property
     def outcomes(self) -> list[Outcome | None]:
-        """Of each trial, None where it has none."""
+        """Outcome of each trial, None without one."""
         return [trial.evaluation and trial.evaluation.outcome for trial in self.history.trials]
 
 
@@ -196,7 +196,7 @@ def run(
     folder: Path | None = None,
     proposer: Listed | None = None,
 ) -> Simulation:
-    """Run a session to its end, which begins with `firsts` and then tries them and what is proposed."""
+    """Run a session to its end; it begins with `firsts`, then tries them and the proposals."""
     progress: list[Progress] = []
     with TrialHistory(folder, {}) as history:
         session = Session(

@@ -20,7 +20,7 @@ def dataset() -> Dataset:
     return load_dataset(numbers(200, seed=5))
 
 
-def test_workers_find_what_this_machine_finds(
+def test_workers_give_the_same_results_as_this_machine(
     dask_client: Client, dataset: Dataset, small_world: Path, tmp_path: Path
 ) -> None:
     world = Warehouse.open(small_world)

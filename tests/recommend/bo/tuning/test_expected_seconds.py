@@ -1,4 +1,4 @@
-"""Expected times of fits, by those of other datasets and by those that were timed."""
+"""Expected times of fits, from other datasets and from timed fits."""
 
 import math
 from collections.abc import Callable
@@ -21,25 +21,25 @@ def times(known: Callable[[Configuration, int], float] = by_root) -> ExpectedSec
     return ExpectedSeconds(known, all_rows=1600, fewest_rows=100)
 
 
-def test_without_a_fit_other_datasets_tell() -> None:
+def test_without_a_fit_times_come_from_other_datasets() -> None:
     assert times().of_fit(ONE, 400) == 2.0
 
 
-def test_a_fit_tells_of_others_of_its_configuration_which_grow_as_on_other_datasets() -> None:
+def test_a_fit_calibrates_its_configuration_whose_times_grow_like_on_other_datasets() -> None:
     known = times()
     known.note_fit(ONE, 100, 3.0 + STARTING)
     assert known.of_fit(ONE, 1600) == pytest.approx(12.0)
     assert known.of_fit(OTHER, 1600) == 4.0
 
 
-def test_where_nothing_is_known_time_is_in_proportion_to_the_rows() -> None:
+def test_without_knowledge_time_is_proportional_to_the_rows() -> None:
     known = times(lambda _, __: math.nan)
     assert math.isnan(known.of_fit(ONE, 100))
     known.note_fit(ONE, 100, 3.0 + STARTING)
     assert known.of_fit(ONE, 1600) == pytest.approx(48.0)
 
 
-def test_a_slow_machine_takes_longer_for_all() -> None:
+def test_a_slow_machine_is_slower_for_all_configurations() -> None:
     known = times()
     known.note_pace(ONE, 100, 3.0 + STARTING)
     assert known.of_fit(OTHER, 400) == pytest.approx(6.0)

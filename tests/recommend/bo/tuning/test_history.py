@@ -1,4 +1,4 @@
-"""The trials of a search on disk: what a kill leaves of them."""
+"""The trials of a search on disk, also after a kill."""
 
 import re
 import shutil
@@ -41,7 +41,7 @@ def write(folder: Path) -> None:
         history.end(0, Evaluation(Outcome.timeout, 1.0, message="stopped after 1 s"))
 
 
-def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+def test_written_trials_are_read_back(tmp_path: Path) -> None:
     write(tmp_path)
     with TrialHistory(tmp_path, SEARCH) as history:
         assert [one.configuration for one in history.trials] == [entry(n).configuration for n in range(3)]
@@ -116,7 +116,7 @@ def test_a_history_may_be_kept_in_memory_alone() -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 60, 100, -1])
-def test_predictions_that_are_cut_off_count_as_not_kept(tmp_path: Path, kept: int) -> None:
+def test_truncated_predictions_count_as_missing(tmp_path: Path, kept: int) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
         history.end(0, success(0.8, np.ones((9, 2))))
@@ -127,7 +127,7 @@ def test_predictions_that_are_cut_off_count_as_not_kept(tmp_path: Path, kept: in
         assert history.trials[0].evaluation == success(0.8)
 
 
-def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+def test_unfinished_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "probabilities"
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
@@ -138,7 +138,7 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["0.npy"]
 
 
-def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> None:
+def test_predictions_with_an_endless_size_are_not_read(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         history.begin(entry(0))
         history.end(0, success(0.8, np.ones((9, 2))))
@@ -148,7 +148,7 @@ def test_predictions_that_say_they_are_endless_are_not_read(tmp_path: Path) -> N
         assert history.trials[0].predictions is None
 
 
-def test_the_share_of_rows_is_kept_and_is_all_where_none_is_stated(tmp_path: Path) -> None:
+def test_the_share_of_rows_is_kept_and_is_all_by_default(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         for number, share in enumerate((1 / 9, 1.0)):
             history.begin(replace(entry(number), share=share))
@@ -170,7 +170,7 @@ def test_the_history_of_another_search_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ['{"run": 1}', '{"format": "headstart-history/1", "search": {}}'])
-def test_what_is_no_history_of_this_version_is_refused_in_one_line(tmp_path: Path, first: str) -> None:
+def test_foreign_histories_are_refused_in_one_line(tmp_path: Path, first: str) -> None:
     (tmp_path / "history.jsonl").write_text(first + "\n")
     with pytest.raises(BadInput, match="not a history of this version; choose another folder") as refused:
         TrialHistory(tmp_path, SEARCH).__enter__()
@@ -194,7 +194,7 @@ DAMAGED = """
 """
 
 
-def test_records_that_are_damaged_unknown_or_twice_there_say_nothing(tmp_path: Path) -> None:
+def test_damaged_unknown_and_repeated_records_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl").write_text(DAMAGED.lstrip())
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.resampling == {"folds": 3, "train_rows": None}
@@ -202,7 +202,7 @@ def test_records_that_are_damaged_unknown_or_twice_there_say_nothing(tmp_path: P
         assert [*history.unfinished()] == [0, 3]
 
 
-def test_a_trial_that_the_search_ended_has_no_outcome_and_is_left_to_the_next(tmp_path: Path) -> None:
+def test_a_trial_cut_off_by_the_end_has_no_outcome_and_is_left_to_the_next_search(tmp_path: Path) -> None:
     with TrialHistory(tmp_path, SEARCH) as history:
         for number in range(4):
             history.begin(entry(number))
@@ -230,14 +230,14 @@ def test_a_history_belongs_to_one_search_at_a_time(tmp_path: Path) -> None:
 
 
 def told(trial: Trial) -> dict[str, Any]:
-    """What a search learns of a trial."""
+    """A trial as a search sees it."""
     predictions = None if trial.predictions is None else trial.predictions.tolist()
     return {"trial": trial.configuration, "value": trial.value("kappa"), "predictions": predictions}
 
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A history of four trials that succeeded."""
+    """A history of four successful trials."""
     folder = tmp_path_factory.mktemp("searched")
     with TrialHistory(folder, SEARCH) as history:
         history.settle({"folds": 3, "train_rows": None})
@@ -250,10 +250,10 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_flipped_bit_loses_what_it_hits_and_is_said(
+def test_a_flipped_bit_loses_its_record_and_is_reported(
     searched: Path, caplog: pytest.LogCaptureFixture, data: st.DataObject
 ) -> None:
-    """Nothing false is told: no trial that was not there, no other value, no other predictions."""
+    """Nothing false is read: no invented trial, no other value, no other predictions."""
     with TrialHistory(searched, SEARCH) as history:
         whole = [told(trial) for trial in history.trials]
     caplog.clear()
@@ -274,7 +274,7 @@ def test_a_flipped_bit_loses_what_it_hits_and_is_said(
         assert len(history.trials) >= 3 or not history.trials
 
 
-def test_a_trial_whose_begin_is_lost_leaves_a_gap_in_the_numbers(searched: Path, tmp_path: Path) -> None:
+def test_a_trial_whose_start_is_lost_leaves_a_gap_in_the_numbers(searched: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(searched, tmp_path / "gap")
     file = folder / "history.jsonl"
     lines = file.read_text().split("\n")
@@ -289,7 +289,7 @@ def test_a_trial_whose_begin_is_lost_leaves_a_gap_in_the_numbers(searched: Path,
                 history.begin(entry(history.next_number))
 
 
-def test_trials_whose_folds_are_lost_are_not_gone_on_with(searched: Path, tmp_path: Path) -> None:
+def test_trials_whose_folds_are_lost_are_not_continued(searched: Path, tmp_path: Path) -> None:
     file = shutil.copytree(searched, tmp_path / "folds") / "history.jsonl"
     file.write_text(file.read_text().replace('"folds": 3', '"folds": 2'))
     with TrialHistory(file.parent, SEARCH) as history:
@@ -311,7 +311,7 @@ steps = st.lists(st.sampled_from(["next", "end", "stop", "again"]), max_size=25)
 @given(steps=steps)
 @settings(max_examples=40, deadline=None)
 def test_in_whatever_order_searches_end_no_trial_is_lost_or_run_twice(steps: list[str]) -> None:
-    """Numbers have no gaps, and the next search finds all that is left."""
+    """Numbers have no gaps, and the next search finds all remaining trials."""
     with TemporaryDirectory() as name, ExitStack() as stack:
         history = stack.enter_context(TrialHistory(Path(name), SEARCH))
         runs: list[int] = []

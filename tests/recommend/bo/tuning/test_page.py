@@ -27,7 +27,7 @@ def test_the_curve_rises_with_each_better_trial(dataset: Dataset) -> None:
     assert corners[-1][0] == curve.trials.end
 
 
-def test_a_search_without_success_is_a_page_too(dataset: Dataset) -> None:
+def test_a_search_without_success_has_a_page(dataset: Dataset) -> None:
     for tuned in (searched(dataset), searched(dataset, None)):
         assert curve_of(tuned) is None
         assert "There is no model." in Page(tuning_page(tuned)).text
@@ -62,8 +62,8 @@ def test_hostile_names_and_messages_do_nothing(dataset: Dataset) -> None:
     assert_is_harmless(Page(tuning_page(searched(hostile, 0.5, None, 0.6))))
 
 
-def test_a_search_can_be_watched_as_it_goes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    """Of a search with decisions of preprocessing."""
+def test_the_page_is_updated_during_a_search(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    """The search has preprocessing hyperparameters."""
     seen: list[SearchResult] = []
     search = replace(QUICK, flows=("decision_tree",), start="none", preprocessing=True)
     tuned = tune(dataset, search, Budget(5), warehouse=world, folder=tmp_path, watch=seen.append)

@@ -19,7 +19,7 @@ CANDIDATES = SpaceCandidates(Space([PLANE]))
 
 @dataclass
 class Noting:
-    """An optimizer that notes what it is told, and by which number."""
+    """An optimizer that records the told trials by number."""
 
     inner: Optimizer
     recalled: list[int] = field(default_factory=list)
@@ -60,12 +60,12 @@ def ended(trial: Trial, value: float | None, measure: str = "predictive_accuracy
 
 
 def u(one: Proposed) -> float:
-    """Of which the optimizer thinks the more the better."""
+    """A hyperparameter of which the optimizer prefers large values."""
     return float(of(CANDIDATES.of(one.configuration).configuration)[0])
 
 
 def search(proposer: OptimizerProposer, trials: list[Trial], n: int) -> list[Trial]:
-    """So many trials more, each of which ends before the next begins."""
+    """This many more trials, each of which ends before the next begins."""
     for _ in range(n):
         one = proposed(proposer, trials)
         trials.append(ended(Trial(len(trials), one.configuration, one.origin, share=one.share), u(one)))
@@ -101,8 +101,8 @@ def test_a_failure_is_told_as_one() -> None:
     assert optimizer.told == {0: None}
 
 
-def test_what_was_passed_over_has_failed_and_shifts_no_numbers() -> None:
-    """The second of three proposals has no time; what is told of the third trial is told of the fourth."""
+def test_skipped_proposals_count_as_failed_and_shift_no_numbers() -> None:
+    """The second of three proposals is skipped for its time; the third trial is the fourth proposal."""
     proposer, optimizer = new()
     trials = search(proposer, [], 1)
     proposed(proposer, trials)
@@ -113,7 +113,7 @@ def test_what_was_passed_over_has_failed_and_shifts_no_numbers() -> None:
     assert len({trial.configuration for trial in trials}) == 3
 
 
-def test_an_earlier_session_s_trials_are_recalled_and_the_same_follows() -> None:
+def test_trials_of_an_earlier_session_are_recalled_and_continued_alike() -> None:
     whole = search(new()[0], [], 8)
     proposer, optimizer = new()
     parts = search(proposer, whole[:5], 3)

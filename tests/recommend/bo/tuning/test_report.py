@@ -1,4 +1,4 @@
-"""What a search found, as programs and people read it."""
+"""Results of a search, for programs and people."""
 
 import json
 from dataclasses import replace
@@ -26,7 +26,7 @@ NAN = float("nan")
 
 @pytest.fixture
 def tuned(dataset: Dataset) -> SearchResult:
-    """A crash, 0.75, a value that is no number, and 0.875, which is the best; then two of these averaged."""
+    """A crash, 0.75, a NaN, and 0.875, which is the best; then an average of two of them."""
     found = result_of(dataset, [trial(0, None), trial(1, 0.8, 0.7), trial(2, NAN), trial(3, 0.875)])
     weights = {tree(4): 0.75, tree(2): 0.25}
     model = Model(
@@ -46,7 +46,7 @@ def as_json(one: SearchResult) -> Any:
     ("measure", "expected"), [("predictive_accuracy", [1, 4, 6]), ("log_loss", [1, 3, 5])]
 )
 def test_incumbents_are_better_than_all_before_them(measure: str, expected: list[int]) -> None:
-    """0.5, 0.4, 0.7, 0.2, 0.9 after a failure; a value that is reached again counts once."""
+    """0.5, 0.4, 0.7, 0.2, 0.9 after a failure; a repeated value counts once."""
 
     def of(number: int, value: float | None) -> Trial:
         outcome = Outcome.crash if value is None else Outcome.success
@@ -65,7 +65,7 @@ def test_trials_on_a_share_of_the_rows_are_neither_incumbents_nor_on_the_leaderb
     assert [one.number for one in result_of(dataset, trials).leaderboard] == [3, 1]
 
 
-def test_the_leaderboard_goes_by_the_mean_of_evaluations_and_of_equals_by_the_earlier(
+def test_the_leaderboard_is_sorted_by_mean_value_and_ties_by_time(
     dataset: Dataset,
 ) -> None:
     trials = [trial(0, 0.7), trial(1, 0.9, 0.5), trial(2, 0.6, 0.9), trial(3, None)]
@@ -74,7 +74,7 @@ def test_the_leaderboard_goes_by_the_mean_of_evaluations_and_of_equals_by_the_ea
     assert found.failure is None
 
 
-def test_where_all_fail_the_most_frequent_reason_is_the_failure(dataset: Dataset) -> None:
+def test_if_all_fail_the_most_frequent_reason_is_reported(dataset: Dataset) -> None:
     trials = [trial(0, None), trial(1, None, message="no"), trial(2, None, message="no")]
     found = result_of(dataset, trials)
     assert found.best is None
@@ -84,7 +84,7 @@ def test_where_all_fail_the_most_frequent_reason_is_the_failure(dataset: Dataset
 # ---- for programs --------------------------------------------------------------------------------
 
 
-def test_the_document_is_as_its_schema_says(tuned: SearchResult) -> None:
+def test_the_document_follows_its_schema(tuned: SearchResult) -> None:
     schema = json.loads(Path(recommend.__file__).with_name("search.schema.json").read_text(encoding="utf-8"))
     nothing = replace(tuned, trials=[], weights={}, value=None, model=None, folder=None)
     interrupted = replace(
@@ -111,7 +111,7 @@ def test_the_document_has_every_trial_and_the_model(tuned: SearchResult) -> None
     assert [(one["trial"], one["weight"]) for one in model["members"]] == [(3, 0.75), (1, 0.25)]
 
 
-def test_a_member_that_no_trial_was_of_has_no_number(tuned: SearchResult) -> None:
+def test_a_member_without_a_trial_has_no_number(tuned: SearchResult) -> None:
     members = as_json(replace(tuned, weights={tree(9): 1.0}))["model"]["members"]
     assert [one["trial"] for one in members] == [None]
 
@@ -119,7 +119,7 @@ def test_a_member_that_no_trial_was_of_has_no_number(tuned: SearchResult) -> Non
 # ---- for people ----------------------------------------------------------------------------------
 
 
-def test_the_table_has_the_best_trials_the_model_and_what_to_expect_of_it(tuned: SearchResult) -> None:
+def test_the_table_has_the_best_trials_and_the_model_with_its_expected_value(tuned: SearchResult) -> None:
     lines = table(tuned).splitlines()
     assert lines[0] == "frame: 160 rows; 'class' is the target because of its name"
     assert lines[1] == "4 trials (3 success, 1 crash), 12 s"
@@ -139,7 +139,7 @@ def test_the_table_shows_members_that_are_not_among_the_best(dataset: Dataset) -
     assert numbers == ["0", "1", "2", "3", "4", "8"]
 
 
-def test_the_table_says_what_is_not_as_usual(tuned: SearchResult) -> None:
+def test_the_table_reports_exceptions(tuned: SearchResult) -> None:
     odd = replace(
         tuned,
         resampling=Resampling(1, train_rows=500),

@@ -1,4 +1,4 @@
-"""Searching on a dataset, with processes: what is tried, fitted and left behind."""
+"""Searches on a dataset, with real processes: trials, fits and results."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -26,7 +26,7 @@ COLD = replace(QUICK, start="none", anchors=False)
 
 @pytest.fixture(scope="module", autouse=True)
 def _with_time() -> Iterator[None]:
-    """A trial may take an hour: this machine may be busy."""
+    """Allow a trial an hour, since this machine may be busy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deadline, "USUAL_LIMIT", 3600.0)
         yield
@@ -34,7 +34,7 @@ def _with_time() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _in_one_thread() -> Iterator[None]:
-    """As in a trial: for so few rows, threads would mostly wait for one another."""
+    """As in a trial: with so few rows, threads would mostly wait for each other."""
     with threadpool_limits(1):
         yield
 
@@ -65,7 +65,7 @@ def tuned(table: Path, world: Warehouse) -> SearchResult:
 # ---- a search ------------------------------------------------------------------------------------
 
 
-def test_a_search_that_goes_on_equals_one_that_never_stopped(
+def test_a_resumed_search_equals_an_uninterrupted_one(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     whole = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
@@ -76,10 +76,10 @@ def test_a_search_that_goes_on_equals_one_that_never_stopped(
     assert parts.weights == whole.weights
 
 
-def test_a_search_on_shares_of_the_rows_goes_on_and_only_full_trials_are_recorded(
+def test_a_search_on_shares_of_the_rows_is_resumed_and_only_full_trials_are_recorded(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
-    """Nine, three and one: trial 12 is the best, whatever others were on fewer rows."""
+    """Nine, three and one: trial 12 is the best, whatever the values on fewer rows."""
     search = replace(COLD, strategy="hyperband", flows=("decision_tree",))
     tuned = [
         tune(dataset, search, Budget(trials=trials), folder=tmp_path / name, warehouse=world)
@@ -93,8 +93,8 @@ def test_a_search_on_shares_of_the_rows_goes_on_and_only_full_trials_are_recorde
     assert [artifacts.record(one, copy) for one in (first, whole)] == [0, 1]
 
 
-def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
-    """There are fewer rows than neighbours, so that even the first fit gives way to a default."""
+def test_failures_are_reported_and_do_not_end_the_search(world: Warehouse, tmp_path: Path) -> None:
+    """There are fewer rows than neighbours, so that even the first fit is replaced by a default."""
     many = Configuration(
         "k_nearest_neighbors", {"n_neighbors": 100, "weights": "uniform", "metric": "manhattan"}
     )
@@ -108,8 +108,8 @@ def test_failures_are_told_and_do_not_end_the_search(world: Warehouse, tmp_path:
     assert many not in tuned.weights
 
 
-def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
-    """No prediction says what it costs, so that one configuration is the model."""
+def test_a_cost_is_minimized(dataset: Dataset, tmp_path: Path) -> None:
+    """A cost has no predictions to average, so the model is one configuration."""
     search = replace(QUICK, measure="time")
     tuned = tune(dataset, search, Budget(trials=4), folder=tmp_path, warehouse=Warehouse.open(STARTER))
     assert tuned.measure == "wall_clock_time_millis"
@@ -118,7 +118,7 @@ def test_a_cost_is_made_small(dataset: Dataset, tmp_path: Path) -> None:
     assert [*tuned.weights] == [tuned.best.configuration]
 
 
-def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+def test_words_of_a_start_are_run_unchanged(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
     """A search places them among numbers, and scikit-learn knows them better: it counts indicators, too."""
     words = ("sqrt", "log2")
     default = FLOWS["decision_tree"].default()
@@ -132,7 +132,7 @@ def test_words_of_a_start_are_run_as_they_are(dataset: Dataset, world: Warehouse
     assert {"sqrt", "log2"} <= set(table["decision_tree:max_features"])
 
 
-def test_a_search_without_preprocessing_passes_over_earlier_decisions(
+def test_a_search_without_preprocessing_ignores_trials_with_it(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     wide = replace(QUICK, preprocessing=True, start="none", seed=1)
@@ -154,20 +154,20 @@ def test_one_class_alone_is_refused_in_one_line(world: Warehouse, tmp_path: Path
         tune(one_class, COLD, Budget(trials=1), folder=tmp_path, warehouse=world)
 
 
-def test_the_clock_is_kept_with_real_processes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    """Of four seconds; the rest is for what else this machine does meanwhile."""
+def test_the_time_is_kept_with_real_processes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
+    """It is four seconds; the rest is for other work on this machine."""
     tuned = tune(dataset, COLD, Budget(seconds=4.0), warehouse=world, folder=tmp_path, jobs=2)
     assert tuned.model is not None
     assert tuned.seconds < 300.0
 
 
-def test_an_executor_is_given_all_rows_and_the_search_keeps_the_fits(
+def test_an_executor_gets_all_rows_and_the_search_makes_the_fits(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
     seen = []
 
     class Watching:
-        """Runs nothing; keeps what it was given."""
+        """Runs nothing; records its input."""
 
         def submit(self, *given: Any, **_: Any) -> Future[object]:
             seen.append(given[2])
@@ -181,7 +181,7 @@ def test_an_executor_is_given_all_rows_and_the_search_keeps_the_fits(
     assert [len(part.features) for part in seen] == [160]
 
 
-# ---- what remains --------------------------------------------------------------------------------
+# ---- results --------------------------------------------------------------------------------
 
 
 def test_the_model_is_an_average_whose_value_is_estimated(tuned: SearchResult) -> None:
@@ -201,7 +201,7 @@ def test_the_runs_go_to_the_warehouse_once(tuned: SearchResult, tmp_path: Path) 
     assert set(runs["dataset"]) == {tuned.dataset.key}
 
 
-def test_the_model_is_a_file_and_a_script_that_answer_as_it_does(
+def test_the_model_as_file_and_script_gives_the_same_predictions(
     tuned: SearchResult, table: Path, tmp_path: Path
 ) -> None:
     from skops.io import load
@@ -221,7 +221,7 @@ def test_the_model_is_a_file_and_a_script_that_answer_as_it_does(
     np.testing.assert_allclose(probabilities, model.predict_proba(rows), rtol=1e-9)
 
 
-def test_the_script_says_what_the_search_found(tuned: SearchResult) -> None:
+def test_the_script_states_the_result_of_the_search(tuned: SearchResult) -> None:
     code = " ".join(tuned.code().split())
     assert "Found by Headstart's `tune` in 6 trials." in code
     assert f"expected log_loss: {tuned.value:.4f}" in code

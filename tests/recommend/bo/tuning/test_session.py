@@ -1,4 +1,4 @@
-"""A session on a simulated machine: whatever the time is, it is kept and used, and there is a model."""
+"""Sessions on a simulated machine use their time, keep it, and always have a model."""
 
 import math
 import signal
@@ -42,7 +42,7 @@ OTHERS = [configuration(n, 0.02 * n, 0.5 + 0.005 * n) for n in range(10, 40)]
 
 @pytest.fixture(autouse=True)
 def _interruptible() -> Iterator[None]:
-    """Ctrl-C as usual; a shell's background ignores it."""
+    """Handle Ctrl-C as usual; a shell's background ignores it."""
     with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM), signal.default_int_handler)):
         yield
 
@@ -64,7 +64,7 @@ def configurations(first: int) -> st.SearchStrategy[Configuration]:
     jobs=st.integers(1, 3),
 )
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_slow_or_fails_there_is_a_model_in_time(
+def test_there_is_a_model_in_time_whatever_is_slow_or_fails(
     firsts: list[Configuration],
     proposed: list[Configuration],
     seconds: float,
@@ -72,8 +72,8 @@ def test_whatever_is_slow_or_fails_there_is_a_model_in_time(
     is_told: bool,
     jobs: int,
 ) -> None:
-    """The fallback can be fitted within the seconds that a fit has in any case. Whether fits take what is
-    expected or up to twenty times as long, the end comes when it was asked for, or those seconds later."""
+    """The fallback can be fitted within the seconds that a fit always has. Whether fits take the expected
+    time or up to twenty times as long, the session ends at its time, or those seconds later."""
     machine = Machine(PART, slower)
     expected = told_seconds if is_told else unknown_seconds
     done = run(machine, firsts, *proposed, fallbacks=[QUICK], seconds=seconds, expected=expected, jobs=jobs)
@@ -89,7 +89,7 @@ def test_whatever_is_slow_or_fails_there_is_a_model_in_time(
     jobs=st.integers(1, 3),
 )
 @settings(max_examples=60, deadline=None)
-def test_nothing_is_cut_off_by_the_end_where_times_are_as_expected(
+def test_nothing_is_cut_off_by_the_end_if_times_are_as_expected(
     proposed: list[Configuration], seconds: float, jobs: int
 ) -> None:
     machine = Machine(PART)
@@ -100,7 +100,7 @@ def test_nothing_is_cut_off_by_the_end_where_times_are_as_expected(
 
 @dataclass
 class Slow(Listed):
-    """Proposes the first ones as starts, after a second in which its model is made, and others as slowly."""
+    """Propose the first ones as starts, after a second for the model, and others as slowly."""
 
     machine: Machine = field(kw_only=True)
     starts: Collection[Configuration] = field(kw_only=True)
@@ -127,22 +127,22 @@ def test_slow_proposals_take_no_time_from_the_last_fits(proposing: float, second
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 @pytest.mark.parametrize("seconds", [10.0, 60.0, 600.0])
-def test_time_is_used_while_there_is_something_to_try(seconds: float, jobs: int) -> None:
+def test_all_time_is_used_while_there_are_candidates(seconds: float, jobs: int) -> None:
     many = [configuration(n, 0.05 * (n % 40), 0.5 + 0.0001 * n) for n in range(10, 900)]
     machine = Machine(PART)
     run(machine, [FIRST, SECOND], *many, fallbacks=[QUICK], seconds=seconds, jobs=jobs)
     assert machine.now >= 0.9 * seconds
 
 
-def test_the_first_is_fitted_before_anything_is_tried_and_the_others_of_the_average_follow() -> None:
+def test_the_first_is_fitted_before_any_trial_and_the_other_members_follow() -> None:
     machine = Machine(PART)
     run(machine, [FIRST, SECOND], *OTHERS, fallbacks=[QUICK], seconds=60.0)
     assert [task.configuration for _, task in machine.begun[:3]] == [FIRST, SECOND, FIRST]
     assert [task.kind for _, task in machine.begun[:3]] == ["fit", "fit", "trial"]
 
 
-def test_the_others_of_the_average_wait_where_they_are_slow() -> None:
-    """25 s of 60 are more than is kept for the last fits: it is tried first what the others are worth."""
+def test_slow_other_members_are_tried_before_they_are_fitted() -> None:
+    """25 of 60 s are more than is reserved for the last fits, so the others are tried first."""
     slow = configuration(1, 25.0, 0.9)
     machine = Machine(PART)
     done = run(machine, [FIRST, slow], *OTHERS[:5], seconds=60.0)
@@ -151,7 +151,7 @@ def test_the_others_of_the_average_wait_where_they_are_slow() -> None:
 
 
 @pytest.mark.parametrize("trouble", [configuration(0, 0.5, fails=True), configuration(0, 500.0)])
-def test_a_first_fit_that_fails_or_takes_long_gives_way_to_another(trouble: Configuration) -> None:
+def test_a_first_fit_that_fails_or_is_slow_is_replaced(trouble: Configuration) -> None:
     machine = Machine(PART)
     done = run(machine, [trouble, SECOND], fallbacks=[QUICK], seconds=20.0, expected=unknown_seconds)
     fits = machine.of("fit")
@@ -160,7 +160,7 @@ def test_a_first_fit_that_fails_or_takes_long_gives_way_to_another(trouble: Conf
     assert 0 not in done.fitted
 
 
-def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
+def test_if_nothing_can_be_fitted_one_line_says_why() -> None:
     broken = [configuration(n, fails=True) for n in range(2)]
     done = run(Machine(PART), broken[:1], fallbacks=broken[1:], seconds=20.0)
     assert done.session.model is None
@@ -169,17 +169,17 @@ def test_where_nothing_can_be_fitted_one_line_says_why() -> None:
 
 
 def on_many_rows(one: Configuration, rows: int) -> float:
-    """Seconds of a fit on so many rows of `MANY`."""
+    """Seconds of a fit on so many of the `MANY` rows."""
     return told_seconds(one) * rows / len(MANY.features)
 
 
 def rows_of_fits(machine: Machine) -> list[tuple[object, int]]:
-    """Number of each configuration that was fitted, and of how many rows."""
+    """Number and training rows of each fitted configuration."""
     return [(task.configuration.values["n"], task.rows) for _, task in machine.of("fit")]
 
 
-def test_where_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_there_is_time_for() -> None:
-    """500 rows take 2.5 s, 2,000 take 10, and 4,000 fit into the 24 s that are kept for the end."""
+def test_if_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_fit_into_the_time() -> None:
+    """500 rows take 2.5 s, 2,000 take 10, and 4,000 fit into the 24 s reserved for the end."""
     machine = Machine(MANY)
     done = run(machine, [configuration(0, 40.0)], *OTHERS, seconds=60.0, expected=on_many_rows)
     assert rows_of_fits(machine)[:2] == [(0, 500), (0, 2000)]
@@ -190,8 +190,8 @@ def test_where_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_there_is
     assert machine.now <= 60.0
 
 
-def test_how_long_a_quick_fit_took_tells_on_how_many_rows_the_next_is_fitted() -> None:
-    """All rows would be expected to take 4 s, and take 68: a quarter of them already takes 17."""
+def test_the_time_of_a_quick_fit_determines_the_rows_of_the_next() -> None:
+    """All rows were expected to take 4 s but take 68: a quarter of them already takes 17."""
     machine = Machine(MANY, slower=17.0)
     done = run(machine, [configuration(0, 4.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
     assert rows_of_fits(machine)[0] == (0, 2000)
@@ -206,8 +206,8 @@ def test_the_first_is_fitted_on_more_rows_in_steps() -> None:
     assert rows_of_fits(machine) == [(0, 500), (0, 2000), (0, 8000)]
 
 
-def test_a_fit_that_its_limit_ends_is_tried_on_fewer_rows() -> None:
-    """Nobody knows that all rows take 100 s: 500 of them take 6."""
+def test_a_fit_ended_by_its_limit_is_repeated_on_fewer_rows() -> None:
+    """It is unknown that all rows take 100 s: 500 of them take 6."""
     machine = Machine(MANY)
     slow = configuration(0, 100.0)
     done = run(machine, [slow], fallbacks=[QUICK], seconds=120.0, expected=unknown_seconds)
@@ -218,7 +218,7 @@ def test_a_fit_that_its_limit_ends_is_tried_on_fewer_rows() -> None:
     assert done.fitted == [0]
 
 
-def test_a_fit_that_takes_too_long_on_the_fewest_rows_gives_way_to_the_quickest() -> None:
+def test_a_fit_that_takes_too_long_on_the_fewest_rows_is_replaced_by_the_quickest() -> None:
     machine = Machine(MANY, slower=100.0)
     done = run(machine, [configuration(0, 20.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
     assert rows_of_fits(machine)[0] == (0, 500)
@@ -226,7 +226,7 @@ def test_a_fit_that_takes_too_long_on_the_fewest_rows_gives_way_to_the_quickest(
     assert machine.now <= 60.0
 
 
-def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() -> None:
+def test_without_time_the_quickest_is_the_model_and_omissions_are_reported() -> None:
     done = run(Machine(PART), [FIRST, SECOND], fallbacks=[configuration(8, 0.2), QUICK], seconds=0.01)
     assert done.fitted == [9]
     assert done.remarks == [
@@ -235,7 +235,7 @@ def test_without_time_the_quickest_is_the_model_and_what_was_left_out_is_said() 
     ]
 
 
-def test_members_that_are_fitted_stay_although_a_proposal_took_all_the_time() -> None:
+def test_fitted_members_stay_even_if_a_proposal_took_all_the_time() -> None:
     machine = Machine(PART)
 
     class Slow(Listed):
@@ -248,7 +248,7 @@ def test_members_that_are_fitted_stay_although_a_proposal_took_all_the_time() ->
     assert sorted(done.fitted) == [0, 1]
 
 
-def test_no_model_is_fitted_where_none_is_wanted() -> None:
+def test_no_model_is_fitted_if_none_is_wanted() -> None:
     machine = Machine(PART)
     done = run(machine, [FIRST, SECOND], seconds=20.0, wants_model=False)
     assert done.session.model is None
@@ -261,7 +261,7 @@ def test_no_model_is_fitted_where_none_is_wanted() -> None:
 
 @given(moment=st.floats(0.0, 55.0), jobs=st.integers(1, 3), with_term=st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_an_interrupt_leaves_what_is_fitted_and_says_nothing_of_what_ran(
+def test_an_interrupt_keeps_the_fits_and_gives_running_trials_no_outcome(
     moment: float, jobs: int, with_term: bool
 ) -> None:
     machine = Machine(PART, interrupt_at=moment)
@@ -275,7 +275,7 @@ def test_an_interrupt_leaves_what_is_fitted_and_says_nothing_of_what_ran(
     assert {*done.outcomes} <= {None, Outcome.success}
 
 
-def test_what_was_interrupted_is_run_first_by_the_next_session(tmp_path: Path) -> None:
+def test_interrupted_trials_are_run_first_by_the_next_session(tmp_path: Path) -> None:
     cut = run(
         Machine(PART, interrupt_at=12.0), [FIRST, SECOND], *OTHERS, seconds=60.0, jobs=2, folder=tmp_path
     )
@@ -288,7 +288,7 @@ def test_what_was_interrupted_is_run_first_by_the_next_session(tmp_path: Path) -
     assert done.history.unfinished() == {}
 
 
-def test_a_search_that_can_start_no_process_any_more_ends_with_what_it_has() -> None:
+def test_a_search_that_can_no_longer_start_processes_ends_with_its_results() -> None:
     class Full(Machine):
         def wait(self, running: Collection[Future[Any]]) -> Collection[Future[Any]]:
             if len(self.begun) < 5:
@@ -306,14 +306,14 @@ def test_a_search_that_can_start_no_process_any_more_ends_with_what_it_has() -> 
 
 
 @pytest.mark.parametrize("jobs", [1, 3, 9])
-def test_no_more_trials_are_begun_than_the_budget_has(jobs: int) -> None:
+def test_no_more_trials_are_started_than_the_budget_allows(jobs: int) -> None:
     machine = Machine(PART)
     done = run(machine, [FIRST], *OTHERS, trials=5, jobs=jobs)
     assert [trial.number for trial in done.history.trials] == [*range(5)]
     assert {task.limit for _, task in machine.of("trial")} == {60.0}
 
 
-def test_a_proposer_may_wait_for_trials_that_run() -> None:
+def test_a_proposer_may_wait_for_running_trials() -> None:
     """As successive halving does, whose promotions depend on them."""
 
     class Waiting(Listed):
@@ -327,7 +327,7 @@ def test_a_proposer_may_wait_for_trials_that_run() -> None:
 
 
 def test_a_trial_that_the_end_cut_off_has_no_outcome_and_is_run_again(tmp_path: Path) -> None:
-    """Nobody knows how long it takes, so that it is begun too late."""
+    """Its duration is unknown, so it is started too late."""
     slow = configuration(5, 4.0, 0.9)
     search = replace(SEARCH, folds=2, trial_seconds=50.0)
     done = run(
@@ -342,7 +342,7 @@ def test_a_trial_that_the_end_cut_off_has_no_outcome_and_is_run_again(tmp_path: 
     assert again.fitted == [5]
 
 
-def test_a_trial_that_used_all_of_its_own_time_has_failed() -> None:
+def test_a_trial_that_exceeds_its_own_limit_has_failed() -> None:
     search = replace(SEARCH, trial_seconds=1.0)
     slow = configuration(5, 4.0)
     done = run(Machine(PART), [QUICK], slow, trials=2, search=search, expected=unknown_seconds)
@@ -351,7 +351,7 @@ def test_a_trial_that_used_all_of_its_own_time_has_failed() -> None:
     assert done.progress[-1].best == "accuracy 0.5000 (decision_tree)"
 
 
-def test_a_trial_that_is_expected_to_take_longer_than_it_may_is_passed_over() -> None:
+def test_a_trial_with_an_expected_time_above_its_limit_is_skipped() -> None:
     search = replace(SEARCH, trial_seconds=1.0)
     machine = Machine(PART)
     quick = configuration(6, 0.1)
@@ -359,7 +359,7 @@ def test_a_trial_that_is_expected_to_take_longer_than_it_may_is_passed_over() ->
     assert [task.configuration for _, task in machine.of("trial")] == [QUICK, quick]
 
 
-def test_a_left_trial_that_does_not_fit_into_the_time_is_left_to_another_session(tmp_path: Path) -> None:
+def test_an_unfinished_trial_without_enough_time_is_left_to_another_session(tmp_path: Path) -> None:
     search = replace(SEARCH, folds=3)
     long = configuration(5, 10.0)
     run(Machine(PART, interrupt_at=5.0), [QUICK], long, seconds=600.0, search=search, folder=tmp_path)
@@ -369,7 +369,7 @@ def test_a_left_trial_that_does_not_fit_into_the_time_is_left_to_another_session
     assert [task.number for _, task in machine.of("trial")] == [2, 3, 4]
 
 
-def test_progress_counts_trials_and_failures_and_knows_the_best() -> None:
+def test_progress_has_trials_failures_and_the_best() -> None:
     values = [configuration(n, 0.1, value, fails=n == 1) for n, value in enumerate((0.5, 0.9, 0.7, 0.6))]
     done = run(Machine(PART), values[:1], *values[1:], trials=4)
     assert [(one.done, one.failed, (one.best or "").split()[1]) for one in done.progress] == [
@@ -381,7 +381,7 @@ def test_progress_counts_trials_and_failures_and_knows_the_best() -> None:
     assert done.progress[-1].line() == ("trial 4 of 4, 1 failed, best accuracy 0.7000 (decision_tree)")
 
 
-def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() -> None:
+def test_leaders_are_reevaluated_on_other_folds_and_count_by_their_mean() -> None:
     machine = Machine(PART)
     done = run(machine, [FIRST], *OTHERS[:8], seconds=600.0)
     times = {trial.number: len(trial.evaluations) for trial in done.history.trials}
@@ -400,7 +400,7 @@ def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() ->
     [
         (160, 0.01, 10.0, 10, None),  # ten fits of 0.0117 s are 0.12 s, of the 0.5 s of each of 20 trials
         (160, 0.1, 10.0, 3, None),  # five take 0.52 s, three 0.26
-        (160, 1.0, 10.0, 1, None),  # one takes 0.87 s, but of so few rows none is left out
+        (160, 1.0, 10.0, 1, None),  # one takes 0.87 s, but with so few rows all are used
         (4000, 0.05, 10.0, 5, None),  # 0.26 s
         (4000, 2.0, 10.0, 1, 666),  # 2667 rows take 1.73 s, half of them .87, a quarter .43
         (4000, 200.0, 10.0, 1, 666),  # no fewer than 500
@@ -408,7 +408,7 @@ def test_leaders_are_evaluated_again_on_other_folds_and_count_by_their_mean() ->
         (4000, 2.0, None, 3, None),
     ],
 )
-def test_trials_have_as_many_folds_and_rows_as_twenty_of_them_have_time_for(
+def test_trials_have_as_many_folds_and_rows_as_there_is_time_for_in_twenty_trials(
     rows: int, fit_seconds: float, seconds: float | None, folds: int, train_rows: int | None
 ) -> None:
     def taking(fitted_on: int) -> float:
@@ -417,8 +417,8 @@ def test_trials_have_as_many_folds_and_rows_as_twenty_of_them_have_time_for(
     assert choose_resampling(noisy(rows), None, taking, seconds) == Resampling(folds, train_rows=train_rows)
 
 
-def test_where_trials_have_few_rows_a_quick_configuration_has_as_many_as_the_model_may_have() -> None:
-    """A fit of the first on all rows takes 40 s, those of the others less than a second."""
+def test_trials_of_quick_configurations_have_as_many_rows_as_the_model_may_have() -> None:
+    """A fit of the first on all rows takes 40 s, fits of the others less than a second."""
     machine = Machine(MANY)
     done = run(machine, [configuration(0, 40.0)], *OTHERS, seconds=60.0, expected=on_many_rows)
     first, *others = [len(train) for ((train, _),) in machine.splits.values()]
@@ -427,18 +427,18 @@ def test_where_trials_have_few_rows_a_quick_configuration_has_as_many_as_the_mod
     assert "Trials were fitted on 666 rows or more, since" in done.remarks[0]
 
 
-def test_folds_that_are_asked_for_are_kept() -> None:
+def test_requested_folds_are_kept() -> None:
     assert choose_resampling(PART, 7, lambda _: 100.0, 1.0) == Resampling(7)
 
 
-def test_a_history_keeps_its_resampling_whatever_time_it_goes_on_with(tmp_path: Path) -> None:
+def test_a_history_keeps_its_resampling_whatever_the_time_of_the_next_session(tmp_path: Path) -> None:
     hurried = run(Machine(PART), [FIRST], *OTHERS[:2], seconds=5.0, folder=tmp_path)
     unhurried = run(Machine(PART), [FIRST], *OTHERS, seconds=900.0, folder=tmp_path)
     assert hurried.session.splits.resampling.folds == 1
     assert unhurried.session.splits.resampling == hurried.session.splits.resampling
 
 
-def test_a_machine_that_is_slow_has_fewer_folds() -> None:
+def test_a_slow_machine_has_fewer_folds() -> None:
     usual, slow = (run(Machine(PART, slower), [FIRST], seconds=60.0) for slower in (1.0, 8.0))
     assert usual.session.splits.resampling.folds > slow.session.splits.resampling.folds
 
@@ -446,7 +446,7 @@ def test_a_machine_that_is_slow_has_fewer_folds() -> None:
 # ---- the model -----------------------------------------------------------------------------------
 
 
-def test_the_model_is_an_average_that_begins_with_what_was_recommended() -> None:
+def test_the_model_is_an_average_that_starts_with_the_recommendations() -> None:
     first, second = configuration(0, 0.1, 0.8, right=0.5), configuration(1, 0.1, 0.8, right=0.5)
     noise = [configuration(n, 0.1, 0.6, right=0.01) for n in range(2, 8)]
     done = run(Machine(PART), [first, second], *noise, seconds=60.0)
@@ -458,8 +458,8 @@ def test_the_model_is_an_average_that_begins_with_what_was_recommended() -> None
     assert done.session.model.weights == pytest.approx(weights)
 
 
-def test_a_first_that_had_no_time_for_a_trial_stays_in_the_average() -> None:
-    """Its fit is known to be long, and its trial would take more than a quarter of the time."""
+def test_a_first_member_without_time_for_a_trial_stays_in_the_average() -> None:
+    """Its fit is long, and its trial would take more than a quarter of the time."""
     untried = configuration(0, 8.0, 0.9, right=0.9)
     noise = [configuration(n, 0.1, 0.6, right=0.1) for n in range(2, 8)]
     search = replace(SEARCH, folds=3)
@@ -472,8 +472,8 @@ def test_a_first_that_had_no_time_for_a_trial_stays_in_the_average() -> None:
     assert alone.fitted == [0]
 
 
-def test_no_member_is_selected_whose_fit_failed_or_has_no_time() -> None:
-    """The fourth predicts all rows, but a fit of it would take 20 of the 8 s that are left."""
+def test_members_whose_fit_failed_or_has_no_time_are_not_selected() -> None:
+    """The fourth predicts all rows, but fitting it would take 20 of the remaining 8 s."""
     members = [configuration(n, 0.1, 0.7, right=0.4) for n in range(3)]
     perfect = configuration(5, 20.0, 0.99, right=1.0)
     search = replace(SEARCH, folds=1, trial_seconds=50.0)
@@ -483,7 +483,7 @@ def test_no_member_is_selected_whose_fit_failed_or_has_no_time() -> None:
     assert done.fitted
 
 
-def test_a_single_configuration_gives_way_only_to_one_that_is_clearly_better() -> None:
+def test_a_single_configuration_is_replaced_only_by_a_clearly_better_one() -> None:
     search = replace(SEARCH, ensemble=0)
     first = configuration(0, 0.1, 0.750, right=0.5)
     hardly = configuration(1, 0.1, 0.755, right=0.5)
@@ -492,14 +492,14 @@ def test_a_single_configuration_gives_way_only_to_one_that_is_clearly_better() -
     assert run(Machine(PART), [first], hardly, clearly, seconds=20.0, search=search).fitted == [2]
 
 
-def test_where_nothing_can_be_averaged_the_best_trial_is_the_model() -> None:
+def test_if_averaging_is_impossible_the_best_trial_is_the_model() -> None:
     done = run(Machine(PART), [FIRST], *OTHERS[:5], seconds=60.0)
     best = max([FIRST, *OTHERS[:5]], key=lambda one: float(np.float64(one.values["accuracy"])))
     assert done.fitted == [best.values["n"]]
     assert done.session.selection.value == best.values["accuracy"]
 
 
-def test_a_session_ends_where_nothing_more_is_proposed() -> None:
+def test_a_session_ends_if_nothing_more_is_proposed() -> None:
     done = run(Machine(PART), [FIRST], seconds=60.0)
     assert done.fitted == [0]
     assert done.machine.now < 5
@@ -512,7 +512,7 @@ def test_a_session_ends_where_nothing_more_is_proposed() -> None:
         (5, "mosaic chose none of the 5 trials: they were starts, anchors and random ones."),
     ],
 )
-def test_a_strategy_says_how_many_trials_it_chose_and_from_when(starts: int, said: str) -> None:
+def test_the_number_of_a_strategys_trials_is_reported(starts: int, said: str) -> None:
     class Begins(Listed):
         def propose(self, trials: Sequence[Trial]) -> Proposed | None:
             proposed = super().propose(trials)

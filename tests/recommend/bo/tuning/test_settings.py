@@ -1,4 +1,4 @@
-"""What is searched for: descriptions of searches, and what is refused before any work."""
+"""Descriptions of searches, and settings refused before any work."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def test_a_description_is_json_and_has_everything_that_trials_depend_on() -> Non
     assert description.keys() == vars(SEARCH).keys() - {"ensemble"}
 
 
-def test_flows_and_measure_follow_from_the_dataset_where_none_are_named() -> None:
+def test_the_dataset_determines_flows_and_measure_by_default() -> None:
     numbers = load_dataset(pd.DataFrame({"a": range(40), "price": np.linspace(0.5, 9, 40)}))
     found = completed(Search(), numbers, Warehouse.open(STARTER))
     assert found.flows == installed_flows(REGRESSION)
@@ -60,7 +60,7 @@ def test_flows_and_measure_follow_from_the_dataset_where_none_are_named() -> Non
         ({"trial_memory": -1}, ENOUGH, 1, BadOption, "trial memory must be more than 0"),
     ],
 )
-def test_what_cannot_work_is_refused_in_one_line(
+def test_invalid_settings_are_refused_in_one_line(
     change: dict[str, Any], budget: Budget, jobs: int, refusal: type[BadInput], message: str
 ) -> None:
     with pytest.raises(refusal, match=message) as caught:

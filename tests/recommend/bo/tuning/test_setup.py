@@ -1,4 +1,4 @@
-"""What a search begins with: its first model, its first trials, and how long they take."""
+"""The beginning of a search: its first model, its first trials, and their times."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,7 +31,7 @@ from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
 
 COLD = replace(QUICK, start="none")
-"""Rests on no meta-learner."""
+"""Uses no meta-learner."""
 DEFAULTS = [Configuration(name, FLOWS[name].default()) for name in QUICK.flows]
 OWN = Configuration("decision_tree", FLOWS["decision_tree"].default() | {"min_samples_leaf": 13})
 
@@ -73,7 +73,7 @@ def firsts(
 # ---- the first model -----------------------------------------------------------------------------
 
 
-def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> None:
+def test_the_first_model_is_the_average_that_recommend_proposes(dataset: Dataset) -> None:
     found, known = firsts(dataset, QUICK, Warehouse.open(STARTER))
     seconds = on_all_rows(known)
     assert len(found.members) == 3
@@ -82,8 +82,8 @@ def test_the_first_model_is_what_recommend_would_average(dataset: Dataset) -> No
     assert all(seconds(one) > 0 for one in found.members)
 
 
-def test_the_less_time_there_is_the_quicker_is_the_first_model() -> None:
-    """Where it is not that much worse than another one on fewer rows."""
+def test_with_less_time_the_first_model_is_quicker() -> None:
+    """Unless it is that much worse than another one on fewer rows."""
     starter, many = Warehouse.open(STARTER), noisy(20_000)
     boosted = replace(QUICK, flows=("catboost", "lightgbm"))
     known = known_of(many, boosted, starter)
@@ -102,15 +102,13 @@ def test_seeds_are_the_first_model_and_defaults_its_fallbacks(dataset: Dataset, 
     assert found == Firsts([OWN], DEFAULTS)
 
 
-def test_a_search_that_rests_on_nothing_begins_with_a_default(dataset: Dataset, world: Warehouse) -> None:
+def test_a_search_without_a_meta_learner_begins_with_a_default(dataset: Dataset, world: Warehouse) -> None:
     found, _ = firsts(dataset, COLD, world)
     assert found == Firsts(DEFAULTS[:1], DEFAULTS[1:])
 
 
-def test_where_no_run_says_how_long_it_took_nobody_knows_how_long_a_fit_takes(
-    dataset: Dataset, world: Warehouse
-) -> None:
-    """Then the first model is what it would be without an end."""
+def test_without_timed_runs_the_times_of_fits_are_unknown(dataset: Dataset, world: Warehouse) -> None:
+    """Then the first model is the same as without a time limit."""
     assert firsts(dataset, QUICK, world, seconds=1e-6)[0] == firsts(dataset, QUICK, world)[0]
     assert np.isnan(seconds_by_rows(None)(OWN, 160))
     known = known_of(dataset, QUICK, world)
@@ -121,8 +119,8 @@ def test_where_no_run_says_how_long_it_took_nobody_knows_how_long_a_fit_takes(
 # ---- the first trials ----------------------------------------------------------------------------
 
 
-def test_without_other_wishes_a_search_begins_quickly_and_minds_the_time(dataset: Dataset) -> None:
-    """The starter's runs say how long they took."""
+def test_by_default_a_search_begins_quickly_and_counts_time(dataset: Dataset) -> None:
+    """The starter's runs have times."""
     starter, usual_search = Warehouse.open(STARTER), replace(QUICK, surrogate="gp")
     usual = first(dataset, usual_search, starter, 6)
     quick = first(dataset, replace(usual_search, start="quick", acquisition="ei-per-second"), starter, 6)
@@ -131,7 +129,7 @@ def test_without_other_wishes_a_search_begins_quickly_and_minds_the_time(dataset
     assert {one for _, one in top} <= {one for _, one in usual[:4]}
 
 
-def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Dataset, world: Warehouse) -> None:
+def test_without_timed_runs_time_does_not_count(dataset: Dataset, world: Warehouse) -> None:
     usual = replace(QUICK, surrogate="gp")
     plain = replace(usual, start="top", acquisition="ei")
     assert first(dataset, usual, world, 6) == first(dataset, plain, world, 6)
@@ -139,7 +137,7 @@ def test_where_no_run_says_how_long_it_took_time_does_not_matter(dataset: Datase
         begun(dataset, replace(usual, acquisition="ei-per-second"), world)
 
 
-def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dataset: Dataset) -> None:
+def test_no_start_has_an_expected_time_above_the_limit_unless_all_have(dataset: Dataset) -> None:
     starter = Warehouse.open(STARTER)
     known = known_of(dataset, QUICK, starter)
     assert known is not None
@@ -159,7 +157,7 @@ def test_no_start_is_expected_to_take_longer_than_a_trial_may_unless_all_are(dat
     assert starts(min(seconds.values()) / 2) == unhurried
 
 
-def test_what_the_first_model_averages_is_tried_first_then_seeds_and_starts(
+def test_members_of_the_first_model_are_tried_first_then_seeds_and_starts(
     dataset: Dataset, world: Warehouse
 ) -> None:
     usual = first(dataset, QUICK, world)
@@ -174,7 +172,7 @@ def test_what_the_first_model_averages_is_tried_first_then_seeds_and_starts(
 
 
 @pytest.mark.parametrize("start", ["none", "file"])
-def test_a_search_that_rests_on_nothing_begins_at_random(
+def test_a_search_without_a_meta_learner_begins_at_random(
     dataset: Dataset, world: Warehouse, start: str
 ) -> None:
     assert [origin for origin, _ in first(dataset, replace(QUICK, start=start), world)] == ["random"] * 4
@@ -192,10 +190,10 @@ def test_a_search_that_rests_on_nothing_begins_at_random(
         (replace(COLD, metalearner="knn"), None),
     ],
 )
-def test_what_surrogate_and_start_rest_on(
+def test_the_learners_of_surrogate_and_start(
     dataset: Dataset, world: Warehouse, search: Search, learner: str | None
 ) -> None:
-    """Another meta-learner takes the place of the usual one, and where none is needed none is learned."""
+    """Another meta-learner replaces the usual one, and none is trained if none is needed."""
     assert task_of(dataset, search, world).learner == learner
 
 
@@ -209,7 +207,7 @@ def test_what_surrogate_and_start_rest_on(
         (Budget(), [1.0], None),
     ],
 )
-def test_a_time_is_for_as_many_trials_as_usual_ones_fit_into_it(
+def test_the_planned_trials_are_those_of_usual_length_that_fit_into_the_time(
     budget: Budget, seconds: list[float], planned: int | None
 ) -> None:
     table = ConfigurationTable(pd.Series(dtype=object), pd.DataFrame(), joint=True)

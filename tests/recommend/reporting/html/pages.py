@@ -1,4 +1,4 @@
-"""Pages with hostile names, and what is read of a page."""
+"""Pages with hostile names, and a parser of pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 HOSTILE = "<script>alert('x')</script>\N{RIGHT-TO-LEFT OVERRIDE}\x1b[31m&amp;\"{{ 7 * 7 }}"
-"""A name that would run, turn around, colour or fill in what is around it."""
+"""A name that would run code, reverse, colour or hide the text around it."""
 
 
 @dataclass
@@ -23,17 +23,17 @@ class Page(HTMLParser):
         self.feed(self.html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember it."""
+        """Record it."""
         self.tags.append(tag)
         self.attributes += attrs
 
     def handle_data(self, data: str) -> None:
-        """Remember it."""
+        """Record it."""
         self.text += data
 
 
 def assert_is_harmless(page: Page) -> None:
-    """Nothing runs, nothing is fetched, and what is invisible is marked."""
+    """Check that nothing runs or is fetched, and that invisible characters are marked."""
     assert "script" not in page.tags
     assert not {name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")}
     assert not {"\x1b", "\N{RIGHT-TO-LEFT OVERRIDE}"} & set(page.html)

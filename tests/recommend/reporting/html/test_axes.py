@@ -1,4 +1,4 @@
-"""Where numbers lie on the axes of charts, and which ones are named."""
+"""Positions of numbers on the axes of charts, and ticks."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from recommend.reporting.html.axes import MOST_TICKS, Axis, NameAxis, axis_of, r
 NUMBERS = st.lists(st.floats(-1e12, 1e12, allow_nan=False), min_size=1, max_size=9)
 
 
-def test_numbers_lie_in_proportion_on_a_linear_axis_and_ratios_on_a_logarithmic_one() -> None:
+def test_equal_differences_are_equal_on_a_linear_axis_and_ratios_on_a_logarithmic_one() -> None:
     assert [Axis(0, 10, 100, 200).at(number) for number in (0, 2.5, 10)] == [100, 125, 200]
     assert [Axis(1, 100, 200, 0, is_log=True).at(number) for number in (1, 10, 100)] == [200, 100, 0]
 

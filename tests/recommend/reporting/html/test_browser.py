@@ -1,4 +1,4 @@
-"""Pages in a real browser: nothing sticks out, nothing is complained about, nothing is fetched."""
+"""Pages in a real browser: no overflow, no errors, no requests."""
 
 import io
 from collections.abc import Callable
@@ -21,9 +21,9 @@ from tests.recommend.reporting.html.pages import HOSTILE
 from warehouse.store import Warehouse
 
 TALLEST, MOST_BLANK = 3500, 0.15
-"""Pixels of a page's height on a phone, and the share of them that may be blank."""
+"""Maximum height of a page on a phone in pixels, and the share of it that may be blank."""
 LINE, FAINTEST = 24, 8
-"""Pixels of a line's height, and the difference of grey below which nothing is seen."""
+"""Height of a line in pixels, and the largest invisible difference of grey."""
 CUT_WORDS = r"""(() => {
     const cut = [], range = new Range()
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -36,14 +36,14 @@ CUT_WORDS = r"""(() => {
         }
     return cut
 })()"""
-"""Words that are spread over two lines; a line may end after a hyphen or a slash."""
+"""Words broken over two lines; a line may end after a hyphen or a slash."""
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 EXAMPLES = Path(__file__).parents[4] / "recommend" / "examples"
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Recommendations, one of them with long hostile names, a search, and what a notebook shows."""
+    """Recommendations, one with long hostile names, a search, and the output of a notebook."""
     folder = tmp_path_factory.mktemp("pages")
     example = load_dataset(EXAMPLES / "subscribers.csv")
     features = example.features.rename(columns={"plan": HOSTILE * 5})
@@ -99,7 +99,7 @@ def test_pages_are_short_and_full_on_a_phone(
 
 
 def blank_share(screenshot: bytes) -> float:
-    """Share of a page's height in bands without text or lines that are higher than a line of text."""
+    """Share of a page's height in bands without text or lines that are taller than a line of text."""
     pixels = np.asarray(Image.open(io.BytesIO(screenshot)).convert("L"), dtype=np.int16)
     is_blank = np.ptp(pixels, axis=1) <= FAINTEST
     bands = [len([*rows]) for blank, rows in groupby(is_blank) if blank]

@@ -1,4 +1,4 @@
-"""Searches with an optimizer per algorithm: numbers, starts, failures, and arms that come to an end."""
+"""Searches with an optimizer per algorithm: numbers, starts, failures, and exhausted arms."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,7 +23,7 @@ ALGORITHMS = ("knn", "mlp", "svm")
 
 
 def three_algorithms(order: Sequence[str] = ALGORITHMS) -> TableCandidates:
-    """Eight configurations of each algorithm; rows 0 to 7 are those of knn, and so on."""
+    """Eight configurations of each algorithm; rows 0 to 7 are knn's, and so on."""
     numbers = pd.DataFrame({f"{name}:x": np.tile(np.arange(EACH), 3) for name in ALGORITHMS})
     table = joint_table(numbers, [name for name in ALGORITHMS for _ in range(EACH)])
     rows = np.array([ALGORITHMS.index(name) * EACH + place for name in order for place in range(EACH)])
@@ -69,7 +69,7 @@ def algorithms_of(proposals: Sequence[Proposal]) -> list[str]:
 
 
 class Spy:
-    """A policy that keeps what it is shown, and pulls the first arm."""
+    """A policy that records its input, and pulls the first arm."""
 
     def __init__(self) -> None:
         self.shown: list[Pulls] = []
@@ -82,7 +82,7 @@ class Spy:
 # ---- whose turn it is ---------------------------------------------------------------------------
 
 
-def test_each_arm_learns_from_its_own_trials_alone() -> None:
+def test_each_arm_learns_only_from_its_own_trials() -> None:
     made: list[Recorder] = []
 
     def new_scorer() -> CandidateScorer:
@@ -95,7 +95,7 @@ def test_each_arm_learns_from_its_own_trials_alone() -> None:
 
 
 def test_starts_and_anchors_come_in_the_given_order_whatever_the_policy() -> None:
-    """The policy would pull knn alone."""
+    """The policy would only pull knn."""
     candidates, spy = three_algorithms(), Spy()
     starts = [candidates.row(place) for place in (17, 2, 9)]
     anchors = [candidates.row(place) for place in (9, 20, 11)]
@@ -118,7 +118,7 @@ def test_an_arm_that_is_exhausted_is_left_out_until_nothing_is_left() -> None:
 # ---- rewards ------------------------------------------------------------------------------------
 
 
-def test_a_trial_under_way_counts_as_the_mean_of_its_arm_or_of_all() -> None:
+def test_a_pending_trial_counts_as_the_mean_of_its_arm_or_of_all() -> None:
     candidates, spy = three_algorithms(), Spy()
     starts = [candidates.row(place) for place in (0, 1, 2, 8)]
     search = Bandit(inputs(candidates, starts=starts), spy)
@@ -140,7 +140,7 @@ def test_a_trial_under_way_counts_as_the_mean_of_its_arm_or_of_all() -> None:
 # ---- by name ------------------------------------------------------------------------------------
 
 
-def test_always_tries_the_algorithm_that_is_named_or_that_of_the_first_start() -> None:
+def test_always_tries_the_named_algorithm_or_that_of_the_first_start() -> None:
     candidates = three_algorithms()
     starts = [candidates.row(place) for place in (12, 3, 9)]
     for name, of_starts, first in (("always@knn", [3], "knn"), ("always", [12, 9], "mlp")):
@@ -169,8 +169,8 @@ def test_epsilon_may_be_given() -> None:
         get_strategy("ucb1@2")
 
 
-def test_epsilon_decreases_over_the_trials_that_are_planned() -> None:
-    """Of eight trials the last ones are greedy, of a thousand half of ten are not."""
+def test_epsilon_decreases_over_the_planned_trials() -> None:
+    """The last of eight trials are greedy; of a thousand, half of the first ten are not."""
     short, long = (get_strategy("decreasing-epsilon").new(inputs(trials=trials)) for trials in (8, 1000))
     assert isinstance(short, Bandit)
     assert isinstance(long, Bandit)

@@ -1,4 +1,4 @@
-"""Successive halving, Hyperband and BOHB: brackets, promotions, failures, and searches that go on."""
+"""Successive halving, Hyperband and BOHB: brackets, promotions, failures, and resumed searches."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -31,12 +31,12 @@ def key(proposal: Proposal) -> int:
 
 
 def row_number(proposal: Proposal) -> float:
-    """A value that is larger for later rows, on any share."""
+    """A value that increases with the row, on any share of the data."""
     return float(key(proposal))
 
 
 def run(of: Optimizer, trials: int, value: Callable[[Proposal], float | None] = row_number) -> list[Proposal]:
-    """So many trials, one after the other; fewer where nothing is left."""
+    """This many trials, one after the other; fewer if the candidates are exhausted."""
     proposals: list[Proposal] = []
     while len(proposals) < trials and (proposal := of.ask()) is not None:
         of.tell(proposal.number, value(proposal))
@@ -48,7 +48,7 @@ def shares(proposals: list[Proposal]) -> list[float]:
     return [proposal.share for proposal in proposals]
 
 
-def test_brackets_are_those_of_li_and_others() -> None:
+def test_brackets_equal_those_of_li_and_others() -> None:
     """With s_max = 4 and eta = 3 they print 81, 34, 15, 8 and 5 configurations (R = 81, table 1)."""
     assert [(one.n, one.shares) for one in brackets()] == [(9, (NINTH, THIRD, 1)), (5, (THIRD, 1)), (3, (1,))]
     assert [one.n for one in brackets(4)] == [81, 34, 15, 8, 5]
@@ -64,7 +64,7 @@ def test_nine_configurations_become_three_and_then_one() -> None:
     assert [one.origin for one in proposals[9:]] == ["start"] * 4 + ["random"]
 
 
-def test_hyperband_goes_through_its_brackets_in_turn() -> None:
+def test_hyperband_cycles_through_its_brackets() -> None:
     proposals = run(search("hyperband"), 24)
     first, second, third = [NINTH] * 9 + [THIRD] * 3 + [1], [THIRD] * 5 + [1], [1] * 3
     assert shares(proposals) == [*first, *second, *third, NINTH, NINTH]
@@ -72,8 +72,8 @@ def test_hyperband_goes_through_its_brackets_in_turn() -> None:
     assert len({*keys(proposals)}) == 9 + 5 + 3 + 2
 
 
-def test_a_value_counts_among_those_on_as_many_rows_only() -> None:
-    """On more rows all values are lower, and in another order."""
+def test_values_are_only_compared_on_equally_many_rows() -> None:
+    """On more rows, all values are lower and in a different order."""
     starts = rows(*range(9))
     value = {NINTH: lambda place: place, THIRD: lambda place: -place, 1: lambda place: -100 - place}
     of = search("successive-halving", starts=starts)
@@ -84,8 +84,8 @@ def test_a_value_counts_among_those_on_as_many_rows_only() -> None:
     assert (best.number, best.share) == (12, 1)
 
 
-def test_what_failed_does_not_go_on() -> None:
-    """Two of nine succeed, so two go on in place of three; of these one fails."""
+def test_failed_trials_are_not_promoted() -> None:
+    """Two of nine succeed, so two are promoted instead of three; one of these fails."""
     starts = rows(*range(9))
     failing = {NINTH: {0, 1, 2, 4, 5, 6, 7}, THIRD: {8}, 1: set()}
     proposals = run(
@@ -97,8 +97,8 @@ def test_what_failed_does_not_go_on() -> None:
     assert shares(proposals)[9:] == [THIRD, THIRD, 1, NINTH]
 
 
-def test_nobody_waits_for_trials_that_are_under_way() -> None:
-    """Twelve at a time: the next bracket begins, and is left for promotions as soon as these are known."""
+def test_proposals_do_not_wait_for_pending_trials() -> None:
+    """With twelve at a time the next bracket begins, and is left for promotions once they are known."""
     of = search("hyperband", starts=rows(*range(9)))
     asked = [of.ask() for _ in range(12)]
     assert [one.share for one in asked if one] == [NINTH] * 9 + [THIRD] * 3
@@ -107,7 +107,7 @@ def test_nobody_waits_for_trials_that_are_under_way() -> None:
     still = of.ask()
     assert still is not None
     assert still.share == THIRD
-    assert key(still) not in range(9)  # one of the second bracket: trial 8 may be better
+    assert key(still) not in range(9)  # from the second bracket, since trial 8 may be better
     of.tell(8, 8.0)
     assert [(key(one), one.share) for one in (of.ask() for _ in range(3)) if one] == [
         (8, THIRD),
@@ -116,8 +116,8 @@ def test_nobody_waits_for_trials_that_are_under_way() -> None:
     ]
 
 
-def test_anchors_are_tried_on_all_rows_and_stand_outside_of_brackets() -> None:
-    """The first is trial 9; the three best of the nine still go on, and the anchor is none of them."""
+def test_anchors_are_tried_on_all_rows_outside_of_brackets() -> None:
+    """The first anchor is trial 9; the three best of the nine, without it, are still promoted."""
     proposals = run(search("successive-halving", starts=rows(*range(9)), anchors=rows(100)), 14)
     assert (key(proposals[9]), proposals[9].origin, proposals[9].share) == (100, "anchor", 1)
     assert keys(proposals)[10:] == [8, 7, 6, 8]

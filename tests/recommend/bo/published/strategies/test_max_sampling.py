@@ -23,7 +23,7 @@ from warehouse.support.errors import BadInput
 
 
 class Levels(Recorder):
-    """A surrogate that draws for each of the rows of `three_algorithms` the level of its algorithm."""
+    """A surrogate that draws each algorithm's level for the rows of `three_algorithms`."""
 
     def __init__(self, **levels: float) -> None:
         super().__init__("ei")
@@ -57,21 +57,21 @@ def starts() -> list[Any]:
     return [three_algorithms().row(place) for place in (0, EACH, 2 * EACH)]
 
 
-def test_the_algorithm_with_the_highest_drawn_maximum_is_next_until_it_is_exhausted() -> None:
+def test_the_algorithm_with_the_highest_drawn_maximum_is_next_until_exhausted() -> None:
     of = search(Levels(knn=0.1, mlp=0.7, svm=0.4), starts=starts())
     assert algorithms(of, 24)[3:] == ["mlp"] * 7 + ["svm"] * 7 + ["knn"] * 7
     assert of.ask() is None
 
 
 class Gains(Levels):
-    """What was tried is drawn as 0, other rows as the level."""
+    """Draws 0 for tried rows, the level for others."""
 
     def draw(self, X: Matrix, random: np.random.Generator) -> Floats:  # noqa: ARG002
         return np.where(np.arange(len(X)) < len(self.told[-1][1]), 0.0, X.numbers[:, 0])
 
 
-def test_what_is_gained_counts_by_the_seconds_that_it_costs() -> None:
-    """A gain of 0.6 in 10 s is less than one of 0.2 in 0.1 s; without times it is more."""
+def test_gains_count_per_second() -> None:
+    """A gain of 0.6 in 10 s is worth less than one of 0.2 in 0.1 s; without times it is worth more."""
     levels = {"knn": 0.2, "mlp": 0.6, "svm": 0.1}
     assert algorithms(search(Gains(**levels), starts=starts()), 5)[3:] == ["mlp"] * 2
     of = search(Gains(**levels), starts=starts())

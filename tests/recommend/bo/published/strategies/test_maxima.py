@@ -1,4 +1,4 @@
-"""Bandits that look for the highest maximum: their formulas worked by hand, and what they come to."""
+"""Bandits that seek the highest maximum: their formulas by hand, and their behaviour."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ ALL: dict[str, Policy] = {
 
 
 def played(policy: Policy, trials: int, seed: int = 0) -> list[str]:
-    """Arms that were pulled: a is 0.6 all along, b is 0.3 mostly and 0.9 one time in three."""
+    """Pulled arms: a is always 0.6, b is mostly 0.3 and 0.9 one time in three."""
     rewards, random = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     history: list[tuple[str, float]] = []
     for _ in range(trials):
@@ -30,8 +30,8 @@ def test_max_ucb_adds_the_square_of_the_logarithm_per_pull() -> None:
     assert maxima.max_ucb_bound(np.array([0.7]), 1) == 0.7
 
 
-def test_max_median_compares_what_as_few_rewards_exceed() -> None:
-    """b has two pulls, so m = 2, and of a's six rewards the third highest counts, 0.5, against b's 0.6."""
+def test_max_median_compares_rewards_of_the_same_rank() -> None:
+    """b has two pulls, so m = 2; the third highest of a's six rewards, 0.5, is compared with b's 0.6."""
     rewards_of_a = [0.9, 0.8, 0.5, 0.4, 0.3, 0.2]
     known = Pulls(["a", "b"], [*(("a", reward) for reward in rewards_of_a), ("b", 0.6), ("b", 0.1)])
     pulled = [maxima.max_median(known, np.random.default_rng(seed)) for seed in range(500)]
@@ -40,9 +40,9 @@ def test_max_median_compares_what_as_few_rewards_exceed() -> None:
 
 @pytest.mark.parametrize(("pulls", "place"), [(8, None), (9, 9), (20, 18)])
 def test_the_limit_of_a_quantile_is_an_order_statistic(pulls: int, place: int | None) -> None:
-    """The quantile 3/4 is above all of n rewards with probability 0.75^n: 0.1001 of 8, and 0.0751 of 9.
+    """The quantile 3/4 exceeds all of n rewards with probability 0.75^n: 0.1001 for 8, and 0.0751 for 9.
 
-    Of 20 it is above the 17th lowest with probability P(B >= 17) = 0.2252, above the 18th with 0.0913.
+    For 20 it exceeds the 17th lowest with probability P(B >= 17) = 0.2252, the 18th with 0.0913.
     """
     rewards = np.random.default_rng(0).permutation(np.arange(1, pulls + 1) / 100)
     assert maxima.quantile_limit(rewards, 50) == (np.inf if place is None else place / 100)
@@ -50,7 +50,7 @@ def test_the_limit_of_a_quantile_is_an_order_statistic(pulls: int, place: int | 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_arm_with_the_highest_maximum_has_most_pulls(name: str) -> None:
-    """The mean of the other is higher, and a policy that goes by it pulls that."""
+    """The other arm has the higher mean, and a policy by means would pull it."""
     shares = [played(ALL[name], 60, seed).count("b") / 60 for seed in range(5)]
     assert np.mean(shares) > 0.6
     assert np.mean([played(policies.ucb1_tuned, 60, seed).count("b") / 60 for seed in range(5)]) < 0.5

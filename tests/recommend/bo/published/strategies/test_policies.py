@@ -1,4 +1,4 @@
-"""Policies of bandits: their formulas worked by hand, and what they come to on arms that differ."""
+"""Policies of bandits: their formulas by hand, and their behaviour on different arms."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ def chosen(policy: Policy, known: Pulls, draws: int = 1) -> list[str]:
 def played(
     policy: Policy, means: dict[str, float], trials: int, seed: int = 0, width: float = 0.1
 ) -> list[str]:
-    """Arms that were pulled, whose rewards are uniform around their means."""
+    """Pulled arms, with rewards uniform around their means."""
     rewards, random = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     history: list[tuple[str, float]] = []
     for _ in range(trials):
@@ -50,27 +50,27 @@ def played(
 
 
 @given(st.floats(0.5, 50), st.floats(0.5, 50))
-def test_beta_parameters_come_back_from_mean_and_deviation(alpha: float, beta: float) -> None:
-    """Equations 2.11 and 2.12 there, 2.24 and 2.15 back."""
+def test_beta_parameters_are_recovered_from_mean_and_deviation(alpha: float, beta: float) -> None:
+    """Equations 2.11 and 2.12 forward, 2.24 and 2.15 back."""
     total = alpha + beta
     mean, variance = alpha / total, alpha * beta / (total**2 * (total + 1))
     assert policies.beta_parameters(mean, np.sqrt(variance)) == pytest.approx((alpha, beta), rel=1e-6)
 
 
-def test_ucb1_adds_what_hoeffding_says() -> None:
-    """Rewards 0.4 and 0.6 of e^2 trials: 0.5 + sqrt(2 * 2 / 2)."""
+def test_ucb1_adds_hoeffdings_bound() -> None:
+    """Rewards 0.4 and 0.6 after e^2 trials: 0.5 + sqrt(2 * 2 / 2)."""
     assert policies.ucb1_bound(np.array([0.4, 0.6]), np.exp(2)) == pytest.approx(0.5 + np.sqrt(2))
 
 
 def test_ucb1_tuned_has_the_variance_of_auer_and_others() -> None:
     """Rewards 0.4 and 0.6 have the variance 0.01, which is the mean square 0.26 minus 0.25.
 
-    After e^0.0001 trials the bound of the variance is 0.01 + sqrt(2 * 0.0001 / 2) = 0.02, and the bound
-    0.5 + sqrt(0.0001 / 2 * 0.02) = 0.501. The thesis's formula would have 0.27, of which 1/4 counts.
+    After e^0.0001 trials the bound of the variance is 0.01 + sqrt(2 * 0.0001 / 2) = 0.02, and the result
+    0.5 + sqrt(0.0001 / 2 * 0.02) = 0.501. The thesis's formula would give 0.27, limited to 1/4.
     """
     X = np.array([0.4, 0.6])
     assert policies.ucb1_tuned_bound(X, np.exp(0.0001)) == pytest.approx(0.5 + 0.001)
-    quarter = 0.5 + np.sqrt(2 / 2 * 0.25)  # after e^2 trials, where the bound of the variance is above 1
+    quarter = 0.5 + np.sqrt(2 / 2 * 0.25)  # after e^2 trials, when the bound of the variance is above 1
     assert policies.ucb1_tuned_bound(X, np.exp(2)) == pytest.approx(quarter)
 
 
@@ -89,8 +89,8 @@ def test_greedy_pulls_the_highest_mean_and_best_at_first_the_highest_first_rewar
     assert chosen(policies.best_at_first, known, 5) == ["a"] * 5
 
 
-def test_epsilon_is_how_often_any_arm_is_pulled() -> None:
-    """With two arms, the worse one half of the time."""
+def test_epsilon_is_the_share_of_random_pulls() -> None:
+    """With two arms, half of these go to the worse one."""
     known = pulls(("a", 0.9), ("b", 0.1))
     worse = np.mean([arm == "b" for arm in chosen(policies.epsilon_greedy(0.4), known, 2000)])
     assert worse == pytest.approx(0.2, abs=0.03)
@@ -98,7 +98,7 @@ def test_epsilon_is_how_often_any_arm_is_pulled() -> None:
 
 
 def test_top_two_pulls_another_arm_half_of_the_time_and_always_ends() -> None:
-    """Draws of the better arm are higher as good as always, so that drawing again would go on for ever."""
+    """The better arm's draws are almost always higher, so redrawing would never end."""
     known = pulls(
         *[("a", 0.95), ("a", 0.951), ("b", 0.05), ("b", 0.051), ("c", 0.04), ("c", 0.041)], arms="abc"
     )
@@ -108,18 +108,18 @@ def test_top_two_pulls_another_arm_half_of_the_time_and_always_ends() -> None:
     assert chosen(policies.top_two_thompson, pulls(("a", 0.1), ("a", 0.2), arms="a"), 5) == ["a"] * 5
 
 
-def test_increasing_effort_pulls_the_least_pulled_of_those_that_may_be_best() -> None:
-    """c can't be, b may be and was pulled less than a."""
+def test_increasing_effort_pulls_the_least_pulled_of_possibly_best_arms() -> None:
+    """c can't be the best, b may be and was pulled less often than a."""
     known = pulls(
         *[("a", 0.9), ("a", 0.5), ("a", 0.7), ("b", 0.9), ("b", 0.3), ("c", 0.1), ("c", 0.11)], arms="abc"
     )
     assert chosen(policies.increasing_effort, known, 5) == ["b"] * 5
 
 
-def test_increasing_effort_raises_its_level_where_no_arm_may_be_best_and_keeps_it() -> None:
+def test_increasing_effort_raises_its_level_if_no_arm_may_be_best_and_keeps_it() -> None:
     """a: mean 0.5 and deviation 0.141, so up to 0.733, 0.777 and 0.817 at the levels 90, 95 and 97.5 %.
 
-    The best is b's 0.8, which never varied. Then c has 0.98 at 90 %, but a, pulled less, may be best, too.
+    The best is b's constant 0.8. Then c has 0.98 at 90 %, but a, which was pulled less, may also be best.
     """
     raised = [("c", 0.2), ("c", 0.2), ("b", 0.8), ("b", 0.8), ("a", 0.4), ("a", 0.6)]
     assert chosen(policies.increasing_effort, pulls(*raised, arms="abc"), 5) == ["a"] * 5
@@ -129,7 +129,7 @@ def test_increasing_effort_raises_its_level_where_no_arm_may_be_best_and_keeps_i
     assert chosen(policies.increasing_effort, pulls(*never_raised, arms="abc"), 5) == ["c"] * 5
 
 
-# ---- what all promise ---------------------------------------------------------------------------
+# ---- properties of all policies ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,4 +1,4 @@
-"""Tree search over the structure of pipelines: equations, the way the tree grows, and what is proposed."""
+"""Tree search over pipeline structures: equations, growth of the tree, and proposals."""
 
 from collections.abc import Callable, Sequence
 
@@ -32,7 +32,7 @@ PREPROCESSORS = ("none", "pca", "ica", "svd", "select", "expand")
 
 
 def flow(name: str, *forbidden: dict[str, str]) -> Flow:
-    """Two decisions, one more where features are projected, and a number."""
+    """Two choices, one more if features are projected, and a number."""
     return Flow(
         name,
         name,
@@ -67,7 +67,7 @@ def new(
 def tried(
     search: Optimizer, candidates: SpaceCandidates, trials: int, value: Callable[[Configuration], float]
 ) -> list[tuple[Proposal, Configuration]]:
-    """So many trials, one after the other, and what each of them ran."""
+    """This many trials, one after the other, with the configuration of each."""
     found = []
     for _ in range(trials):
         proposal = search.ask()
@@ -86,20 +86,20 @@ def always(_: Configuration) -> float:
 # ---- the equations ------------------------------------------------------------------------------
 
 
-def test_the_policy_is_a_softmax_of_what_is_expected() -> None:
+def test_the_policy_is_a_softmax_of_expected_rewards() -> None:
     """Equation 4: exp(0.7) / (exp(0.5) + exp(0.7)) = 1 / (1 + exp(-0.2)) = 0.549834."""
     np.testing.assert_allclose(policy(np.array([0.5, 0.7])), [0.450166, 0.549834], atol=1e-6)
     np.testing.assert_allclose(policy(np.array([800.0, 800.0, -800.0])), [0.5, 0.5, 0.0])
 
 
-def test_the_way_down_weighs_rewards_against_visits() -> None:
-    """Equation 5, nine visits of which three and one went on: 0.6 + 1.3 * 0.45 * 3 / 4 and so on."""
+def test_selection_balances_rewards_and_visits() -> None:
+    """Equation 5 with nine visits, three and one of them to children: 0.6 + 1.3 * 0.45 * 3 / 4 and so on."""
     values = puct(np.array([0.6, 0.5]), np.array([0.45, 0.55]), 9, np.array([3, 1]), 1.3)
     np.testing.assert_allclose(values, [0.6 + 0.43875, 0.5 + 1.0725])
     np.testing.assert_allclose(puct(np.array([0.6]), np.array([1.0]), 9, np.array([3]), 0.0), [0.6])
 
 
-def test_a_child_is_added_whenever_the_whole_part_of_the_power_of_visits_increases() -> None:
+def test_a_child_is_added_when_the_integer_part_of_the_power_of_visits_increases() -> None:
     """n^0.6 is 1, 1.52, 1.93, 2.30, 2.63, 2.93, 3.21, 3.48, 3.74, 3.98, 4.22, and 8 for 32."""
     assert [most_children(n, 0.6) for n in range(1, 12)] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4]
     assert most_children(32, 0.6) == 8
@@ -115,7 +115,7 @@ def test_a_child_is_added_whenever_the_whole_part_of_the_power_of_visits_increas
         ([7.0, 7.0], [0.5, 0.5]),
     ],
 )
-def test_values_out_of_the_unit_interval_are_placed_on_it(values: list[float], expected: list[float]) -> None:
+def test_values_are_scaled_to_the_unit_interval(values: list[float], expected: list[float]) -> None:
     np.testing.assert_allclose(rewards(values), expected)
 
 
@@ -123,7 +123,7 @@ def test_values_out_of_the_unit_interval_are_placed_on_it(values: list[float], e
 
 
 def test_the_tree_widens_as_trials_visit_it() -> None:
-    """Three random trials visit the root and add nothing; then it catches up, a child at a time."""
+    """Three random trials visit the root and add nothing; then it catches up, one child at a time."""
     candidates = space_of(flow("one"), joint=False)
     search = new(candidates)
     children = []
@@ -135,7 +135,7 @@ def test_the_tree_widens_as_trials_visit_it() -> None:
 
 
 def test_a_branch_counts_by_the_median_of_its_trials() -> None:
-    """Of 0.9, 0.1, 0.1 and 0.3, 0.3, 0.3 the former have the higher mean, and the latter the median."""
+    """0.9, 0.1, 0.1 have a higher mean than 0.3, 0.3, 0.3, but a lower median."""
     flows = [flow("lucky"), flow("steady")]
     candidates = space_of(*flows)
     starts = [
@@ -150,11 +150,11 @@ def test_a_branch_counts_by_the_median_of_its_trials() -> None:
     assert found[-1][1].algorithm == "steady"
 
 
-# ---- what is proposed ---------------------------------------------------------------------------
+# ---- proposals ---------------------------------------------------------------------------
 
 
-def test_the_first_are_each_default_and_then_others_of_each_algorithm() -> None:
-    """Section 3.4, kappa = 2; a start of the caller's comes before, and what comes twice is tried once."""
+def test_each_default_comes_first_and_then_others_of_each_algorithm() -> None:
+    """Section 3.4, kappa = 2; the caller's start comes before, and duplicates are tried once."""
     flows = [flow("one"), flow("two"), ONE_AXIS]
     candidates = space_of(*flows)
     starts = [
@@ -173,7 +173,7 @@ def test_the_first_are_each_default_and_then_others_of_each_algorithm() -> None:
 
 
 @pytest.mark.parametrize(("trials", "first"), [(None, 9), (18, 9), (17, 7), (9, 3), (7, 3), (5, 1)])
-def test_the_first_ones_leave_half_of_the_planned_trials_to_the_tree(
+def test_initial_trials_leave_half_of_the_planned_ones_to_the_tree(
     trials: int | None, first: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A start, then the default and kappa = 3 others of each of two algorithms, or fewer of each."""
@@ -187,7 +187,7 @@ def test_the_first_ones_leave_half_of_the_planned_trials_to_the_tree(
     assert caplog.messages == [f"the tree search begins after {first} trial{'s' if first > 1 else ''}"]
 
 
-def test_what_is_proposed_keeps_to_the_way_down_and_to_what_is_allowed() -> None:
+def test_proposals_follow_the_selected_path_and_the_conditions_of_the_space() -> None:
     forbidden = ({"preprocessor": "pca"}, {"preprocessor": "ica", "scaling": "quantile"})
     candidates = space_of(flow("one", *forbidden), flow("two"))
     search = new(candidates, ForestSurrogate())
@@ -212,8 +212,8 @@ def test_what_is_proposed_keeps_to_the_way_down_and_to_what_is_allowed() -> None
             assert "two:scaling" not in state
 
 
-def test_a_small_space_is_searched_to_its_end() -> None:
-    """Two algorithms of 3 and 2 configurations, of which each comes once."""
+def test_a_small_space_is_searched_completely() -> None:
+    """Two algorithms with 3 and 2 configurations, each of which is proposed once."""
     flows = [
         Flow("few", "few", (Choice("scaling", ("a", "b", "c"), "a"),), ONE_AXIS.estimator),
         Flow("fewer", "fewer", (Choice("imputation", ("a", "b"), "a"),), ONE_AXIS.estimator),
@@ -226,11 +226,11 @@ def test_a_small_space_is_searched_to_its_end() -> None:
         assert search.ask() is None
 
 
-# ---- what it is good for ------------------------------------------------------------------------
+# ---- performance ------------------------------------------------------------------------
 
 
 def test_the_best_structure_is_found_sooner_than_at_random() -> None:
-    """One structure in 72 is best, and its parts are good, too; at random it takes 72 trials on average."""
+    """One of 72 structures is best, and its parts are good, too; random search takes 72 trials on average."""
     candidates = space_of(*(flow(name) for name in "abcdef"))
 
     def good_parts(own: Configuration) -> int:
@@ -260,6 +260,6 @@ def test_the_best_structure_is_found_sooner_than_at_random() -> None:
         ({"initial": -1}, "initial 0 or more"),
     ],
 )
-def test_settings_that_can_not_work_are_refused(settings: dict[str, float], reason: str) -> None:
+def test_invalid_settings_are_refused(settings: dict[str, float], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         TreeSettings(**settings)  # type: ignore[arg-type]

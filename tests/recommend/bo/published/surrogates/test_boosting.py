@@ -32,7 +32,7 @@ def test_nine_of_ten_values_are_below_the_high_quantile() -> None:
     assert mean[:4] == pytest.approx(np.arange(4) + 1.2816 * 0.5, abs=0.12)
 
 
-def test_half_of_the_way_between_the_outer_quantiles_is_the_noise() -> None:
+def test_half_of_the_distance_between_the_outer_quantiles_is_the_noise() -> None:
     known, level, values = noisy_groups()
     prediction = predicted(QuantileTripleSurrogate(known, METAFEATURES), known, values)
     assert prediction.std == pytest.approx(np.full(800, 0.5), rel=0.2)
@@ -42,7 +42,8 @@ def test_half_of_the_way_between_the_outer_quantiles_is_the_noise() -> None:
 def test_distance_adds_to_the_quantile_by_hand() -> None:
     """x is 0, 25 and 100: U = 0, 0.25 and 1. Only the first was tried, twice, with the values 0.4 and 0.6.
 
-    d = 0, 0.25 and 1; m = 1, a number, and s = 0.1: 0, 0.025 and 0.1 are added to q, which is equal for all.
+    d = 0, 0.25 and 1; m = 1, since x is a number, and s = 0.1: 0, 0.025 and 0.1 are added to q, which is the
+    same for all.
     """
     known = table(x=[0, 25, 100])
     surrogate = HyperboostSurrogate(known, METAFEATURES)
@@ -50,10 +51,10 @@ def test_distance_adds_to_the_quantile_by_hand() -> None:
     surrogate.fit(X.take([0, 0]), np.array([0.4, 0.6]), np.random.default_rng(0))
     mean = surrogate.predict(X).mean
     assert mean - mean[0] == pytest.approx([0.0, 0.025, 0.1])
-    assert surrogate.predict(X.take([1])).mean == pytest.approx(mean[[1]])  # whichever are asked about
+    assert surrogate.predict(X.take([1])).mean == pytest.approx(mean[[1]])  # whichever are predicted together
 
 
-def test_what_distance_adds_fades_as_trials_fill_the_space() -> None:
+def test_the_bonus_for_distance_fades_as_trials_fill_the_space() -> None:
     """Equation 7 with U = 0, 0.25, 0.5 and 1, so m = 1, and s = 0.3 each time: after 0 alone, after 0 and 1,
     and after 0, 0.5 and 1."""
     known = table(x=[0, 25, 50, 100])

@@ -7,7 +7,7 @@ from recommend.bo.published.surrogates.gaussian_process import GaussianProcessSu
 from tests.recommend.bo.surrogates.worlds import table
 
 
-def test_the_process_goes_through_values_without_noise() -> None:
+def test_the_process_interpolates_values_without_noise() -> None:
     line = table(x=list(range(21)))
     truth = np.sin(np.linspace(0, 3, 21))
     X, process = GaussianProcessSurrogate().encode(line), GaussianProcessSurrogate()
@@ -17,7 +17,7 @@ def test_the_process_goes_through_values_without_noise() -> None:
     assert process.predict(X).mean == pytest.approx(truth, abs=0.05)
 
 
-def test_the_process_is_the_less_certain_the_farther_from_trials() -> None:
+def test_uncertainty_grows_with_the_distance_from_trials() -> None:
     line = table(x=list(range(41)))
     process = GaussianProcessSurrogate()
     X = process.encode(line)

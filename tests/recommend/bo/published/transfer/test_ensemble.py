@@ -1,4 +1,4 @@
-"""Ensembles of two base models and the trials' own, worked by hand (Manolache, equations 7 and 8; TST-R)."""
+"""Ensembles of two base models and the target's model, by hand (Manolache, equations 7 and 8; TST-R)."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -12,7 +12,7 @@ from recommend.bo.published.transfer.prior_tasks import PriorTasks
 from warehouse.support.arrays import Floats
 
 FIRST, LAST, FAR = 0.0, 100.0, 50.0
-"""Two configurations, and one that is like neither of them."""
+"""Two configurations, and one far from both."""
 BASES = GaussianProcesses(
     np.broadcast_to(np.array([FIRST, LAST])[None, :, None], (2, 2, 1)),
     np.array([[2.0, 0.0], [-2.0, 2.0]]),
@@ -20,8 +20,8 @@ BASES = GaussianProcesses(
     np.ones(2),
     np.zeros(2),
 )
-"""One expects 2 and 0 of them, the other -2 and 2. What they know nothing of is at their means, 1 and 0, with
-the variances (2 + 1 + 1) / 4 = 1 and (2 + 4 + 4) / 4 = 2.5."""
+"""One predicts 2 and 0 for them, the other -2 and 2. Far away they predict their means, 1 and 0, with the
+variances (2 + 1 + 1) / 4 = 1 and (2 + 4 + 4) / 4 = 2.5."""
 TASKS = cast("PriorTasks", SimpleNamespace(models={"svm": BASES}))
 NOTHING = pd.Series(dtype=float)
 RANDOM = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def described(*points: float) -> BasePredictions:
 
 
 def target(points: list[float], scores: list[float]) -> GaussianProcesses:
-    """The trials' own process."""
+    """The process of the trials."""
     x, y = np.array(points)[None, :, None], np.array([scores])
     return GaussianProcesses.fitted(x, y, np.ones(y.shape, dtype=bool))
 
@@ -43,9 +43,9 @@ def fixed(*_: object) -> Floats:
 
 
 def test_means_and_variances_are_weighted_sums() -> None:
-    """Trials of 0.6 and 0.2 are 1 and -1 in scores, whose mean, 0, takes the place of the base models' means.
+    """Trials of 0.6 and 0.2 have the scores 1 and -1, whose mean, 0, replaces the base models' means.
 
-    The first is expected to be 0.5 (2 - 1) + 0.2 (-2 - 0) = 0.1 by the base models, the far one 0; variances
+    The base models predict 0.5 (2 - 1) + 0.2 (-2 - 0) = 0.1 for the first, and 0 for the far one; variances
     are 0 and 0.5^2 1 + 0.2^2 2.5 = 0.35. Far from its trials the target adds 0, and 0.3^2 of its variance.
     """
     trials = [200.0, 300.0]
@@ -58,8 +58,8 @@ def test_means_and_variances_are_weighted_sums() -> None:
     np.testing.assert_allclose(found.std, 0.2 * np.sqrt([0.09 * s2, 0.35 + 0.09 * s2]), atol=1e-9)
 
 
-def test_the_two_stage_surrogate_averages_means_and_keeps_the_trials_own_uncertainty() -> None:
-    """The first base model ranks the trials rightly, the other wrongly: 1/2, 0, and 1/2 for the target."""
+def test_the_two_stage_surrogate_averages_means_and_keeps_the_targets_uncertainty() -> None:
+    """The first base model ranks the trials correctly, the other wrongly: 1/2, 0, and 1/2 for the target."""
     surrogate = TwoStageSurrogate(TASKS, NOTHING)
     surrogate.fit(described(FIRST, LAST), np.array([0.6, 0.2]), RANDOM)
     found = surrogate.predict(described(FIRST, FAR))

@@ -1,4 +1,4 @@
-"""Gaussian processes worked by hand: the posterior (Manolache, equation 2), and one without a trial."""
+"""Gaussian processes by hand: the posterior (Manolache, equation 2), and one without a trial."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def process(y: list[float], noise: float = 0.0) -> GaussianProcesses:
     return GaussianProcesses(x, np.array([y]), known, np.ones(1), np.array([noise]))
 
 
-def test_the_posterior_is_that_of_a_hand_calculation() -> None:
+def test_the_posterior_equals_a_hand_calculation() -> None:
     """y = 1, -1 with mean 0; the variance of the function is (2 + 2 / (1 - k(1))) / 4 = 1.550407.
 
     Halfway both trials weigh the same: mean 0, variance 1.550407 (1 - 2 k(1/2)^2 / (1 + k(1))) = 0.153283.
@@ -27,8 +27,8 @@ def test_the_posterior_is_that_of_a_hand_calculation() -> None:
     np.testing.assert_allclose(variances[:, 0], [0, 0.153283, 0, 1.550407], atol=1e-5)
 
 
-def test_noise_draws_the_posterior_to_the_mean() -> None:
-    """With noise as large as the function, (1 - k(1)) / (2 - k(1)) is left of a trial's 1."""
+def test_noise_shrinks_the_posterior_to_the_mean() -> None:
+    """With noise as large as the function, (1 - k(1)) / (2 - k(1)) of a trial's 1 remains."""
     means, _ = process([1.0, -1.0], noise=1.0).predict(np.zeros((1, 1)))
     assert means[0, 0] == pytest.approx((1 - NEXT) / (2 - NEXT), abs=1e-6)
 
@@ -43,11 +43,12 @@ class NoDraw(np.random.Generator):
         return np.zeros(size)
 
 
-def test_the_target_predicts_a_trial_without_having_seen_it() -> None:
+def test_leave_one_out_predictions_of_the_target() -> None:
     """Equation 12 for y = 3, 1, -1.
 
-    Without the first the mean is 0, and f(0) = (k(1) - k(2)) / (1 - k(1)) = 0.809515 beside 1 and -1. Without
-    the second f(1) is the mean of 3 and -1. Without the last it is as without the first: f(2) = 2 - 0.809515.
+    Without the first the mean is 0, and f(0) = (k(1) - k(2)) / (1 - k(1)) = 0.809515 from 1 and -1. Without
+    the second f(1) is the mean of 3 and -1. Without the last it is like without the first: f(2) = 2 -
+    0.809515.
     """
     beyond = (NEXT - SECOND_NEXT) / (1 - NEXT)
     D = left_one_out(process([3.0, 1.0, -1.0]), np.arange(3.0)[:, None], NoDraw())

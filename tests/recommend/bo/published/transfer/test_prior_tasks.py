@@ -1,4 +1,4 @@
-"""Base models of other datasets: which datasets have one."""
+"""Base models of other datasets."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from warehouse.questions.queries import RunTable
 
 
 def runs_of(values: dict[str, list[float]]) -> RunTable:
-    """Runs of x = 0, 1, ... on each dataset."""
+    """Runs at x = 0, 1, ... on each dataset."""
     rows = [(dataset, f"x{n}", value) for dataset, own in values.items() for n, value in enumerate(own)]
     runs = pd.DataFrame(rows, columns=["dataset", "setup", "value"])
     most = max(map(len, values.values()))
@@ -20,7 +20,7 @@ def runs_of(values: dict[str, list[float]]) -> RunTable:
 
 
 @pytest.mark.parametrize("says_nothing", [[0.5] * 5, [0.1, 0.9][: FEWEST - 1]])
-def test_a_dataset_of_few_or_equal_values_has_none(says_nothing: list[float]) -> None:
+def test_a_dataset_with_few_or_equal_values_has_no_base_model(says_nothing: list[float]) -> None:
     runs = runs_of({"told": [0.1, 0.5, 0.9, 0.4, 0.2], "untold": says_nothing})
     sizes = pd.DataFrame({"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}, index=["told", "untold"])
     models = PriorTasks(runs, sizes).models["toy"]
@@ -28,7 +28,7 @@ def test_a_dataset_of_few_or_equal_values_has_none(says_nothing: list[float]) ->
     assert len(models) == 1
 
 
-def test_a_base_model_learns_from_some_of_the_runs() -> None:
+def test_a_base_model_learns_from_a_sample_of_the_runs() -> None:
     tasks = PriorTasks(toy_runs(), toy_metafeatures(), most=7)
     (models,) = tasks.models.values()
     assert models is not None

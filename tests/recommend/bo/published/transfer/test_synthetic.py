@@ -1,6 +1,6 @@
-"""Searches on Manolache's synthetic functions (section 6.1), with what was learned from five other tasks.
+"""Searches on Manolache's synthetic functions (section 6.1), with base models of five other tasks.
 
-Base models learn from 20 random points of each other task; a search begins with three random points. As in
+Base models learn from 20 random points of each task; a search begins with three random points. As in
 the thesis the functions are costs, and regret is over their range.
 """
 
@@ -18,7 +18,7 @@ ENSEMBLES = ("rgpe", "rlgp", "blend")
 
 
 def tasks_of(cost: Cost, lowest: float) -> RunTable:
-    """All points of task 0, and some of the others, by their values."""
+    """All points of task 0, and some of the other tasks, with values."""
     x = np.linspace(lowest, 10, POINTS)
     random = np.random.default_rng(0)
     known = [
@@ -34,7 +34,7 @@ def tasks_of(cost: Cost, lowest: float) -> RunTable:
 
 
 def regrets(cost: Cost, lowest: float, trials: int) -> dict[str, float]:
-    """Mean regret of each method on task 0 after so many trials."""
+    """Mean regret of each method on task 0 after this many trials."""
     sizes = {"NumberOfInstances": 100.0, "NumberOfFeatures": 1.0}
     metafeatures = pd.DataFrame(sizes, index=[f"task {k}" for k in range(TASKS)])
     plan = SimulationPlan(("gp", *ENSEMBLES), trials=trials, seeds=8)
@@ -44,12 +44,12 @@ def regrets(cost: Cost, lowest: float, trials: int) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", ENSEMBLES)
-def test_tasks_that_are_alike_help(alike_regrets: dict[str, float], name: str) -> None:
+def test_similar_tasks_help(alike_regrets: dict[str, float], name: str) -> None:
     assert alike_regrets[name] < alike_regrets["gp"] / 2
 
 
 @pytest.mark.parametrize("name", ["rgpe", "blend"])
-def test_tasks_that_are_not_alike_do_no_harm(unlike_regrets: dict[str, float], name: str) -> None:
+def test_dissimilar_tasks_do_no_harm(unlike_regrets: dict[str, float], name: str) -> None:
     assert unlike_regrets[name] < unlike_regrets["gp"] + 0.02
 
 
