@@ -194,6 +194,6 @@ def without_datasets(runs: RunTable, left_out: Collection[str]) -> RunTable:
 def select_runs(runs: RunTable, keep: np.ndarray) -> RunTable:
     """The runs where `keep`, (m,) bool, with their larger runs, and only their configurations."""
     table = runs.runs[keep]
-    used = runs.configurations.setups.isin(table["setup"])
+    used = runs.configurations.setups.isin(table["setup"].unique())
     larger = runs.larger.merge(table[["dataset", "setup"]].drop_duplicates())
     return replace(runs, runs=table, configurations=runs.configurations.take(used), larger=larger)
