@@ -63,7 +63,7 @@ def test_configuration_of_the_space_is_the_default() -> None:
 
 
 @each("joint", [False, True])
-def test_vectors_of_conditional_configurations_come_back_as_they_were(joint: bool) -> None:
+def test_vectors_of_conditional_configurations_are_recovered(joint: bool) -> None:
     space = Space([flow], joint=joint)
     for vector in space.sample(50, np.random.default_rng(1)):
         (configuration,) = space.decoded(vector[np.newaxis])

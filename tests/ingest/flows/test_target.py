@@ -112,7 +112,7 @@ def test_no_transformation_gives_the_plain_estimator() -> None:
 
 
 @given(st.floats(-1e300, 1e300))
-def test_signed_logarithms_come_back_as_they_were(y: float) -> None:
+def test_signed_logarithms_are_inverted(y: float) -> None:
     logs = signed_log1p(np.array([[y]]))
     assert np.sign(logs) == np.sign(y)
     assert signed_expm1(logs).item() == pytest.approx(y, rel=1e-9)

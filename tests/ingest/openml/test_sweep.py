@@ -192,9 +192,7 @@ def test_an_estimate_is_within_a_tenth_or_twenty(
     assert abs(found - count) <= max(0.1 * count, 20)
 
 
-def test_the_first_engines_value_counts_and_another_engines_where_it_has_none(
-    world: World, tmp_path: Path
-) -> None:
+def test_the_first_engines_value_counts_or_else_another_engines(world: World, tmp_path: Path) -> None:
     """One run has either engine's value, another only the second's."""
     world.add_evaluation(names.UNEVALUATED_RUN, ACCURACY, "0.9", engine=2)
     with OpenMLServer(world) as server:

@@ -107,7 +107,7 @@ def test_numbers_read_as_categories_are_the_same_numbers() -> None:
     assert near_copies(_dataset(words), {"a": sketch(_dataset(frame))})
 
 
-def test_two_halves_of_a_dataset_are_no_copies() -> None:
+def test_two_halves_of_a_dataset_are_not_copies() -> None:
     """Nothing in them shows that they belong together."""
     first, second = _measured(0).iloc[::2], _measured(0).iloc[1::2]
     assert not near_copies(_dataset(first), {"b": sketch(_dataset(second))})
@@ -147,7 +147,7 @@ def _heaped(seed: int) -> pd.DataFrame:
 
 
 @each("make", [_measured, _answers, _flags, _designed, _heaped])
-def test_independent_datasets_of_one_shape_are_no_copies(make: Callable[[int], pd.DataFrame]) -> None:
+def test_independent_datasets_of_one_shape_are_not_copies(make: Callable[[int], pd.DataFrame]) -> None:
     sketches = {seed: sketch(_dataset(make(seed))) for seed in range(1, 12)}
     assert not near_copies(_dataset(make(0)), {str(seed): known for seed, known in sketches.items()})
 

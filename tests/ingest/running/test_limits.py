@@ -43,7 +43,7 @@ def allocate_without_end() -> None:
         blocks.append(np.ones(10**7))
 
 
-def test_result_comes_back_from_another_process() -> None:
+def test_the_result_of_another_process_is_returned() -> None:
     trial = run_limited(os.getpid, seconds=10, memory=ROOM)
     assert trial.outcome is Outcome.success
     assert trial.result != os.getpid()

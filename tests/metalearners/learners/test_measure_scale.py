@@ -127,7 +127,7 @@ def test_the_gain_of_more_rows_is_that_on_other_datasets() -> None:
     assert all_rows == most  # nothing is known of more rows
 
 
-def test_what_is_learned_can_be_stored() -> None:
+def test_a_trained_scale_can_be_stored() -> None:
     described = metafeatures(np.array([0.2])).iloc[0]
     for own in (learned(), repeated(0.1)):
         again = decode(OwnUnit, *encode(own))

@@ -70,7 +70,7 @@ def test_the_search_finds_pages_that_are_read_from_the_disk(new_page: Callable[.
     page.close()
 
 
-def test_what_is_searched_has_words_of_pages_and_of_what_is_made_of_the_code(address: str) -> None:
+def test_the_search_index_has_words_of_pages_and_of_generated_parts(address: str) -> None:
     with urlopen(f"{address}search/search_index.json") as answer:
         places = {entry["location"] for entry in json.load(answer)["docs"]}
     assert {
