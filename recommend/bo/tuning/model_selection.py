@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -95,22 +95,22 @@ class ModelSelector:
         voters = [] if measure in TIMES else self._voters(found)
         if found and not voters:  # predictions say nothing of a time, and those of some can't be averaged
             return Selection({found[0].configuration: 1.0}, found[0].value(measure))
-        left_out = 0
+        left_out: set[Configuration] = set()
         while voters:
             ballot, select = self._vote(voters)
             voted = {voters[number].configuration: weight for number, weight in select().items()}
-            weights = self._with_untried(voted, trials)
+            weights = self._with_untried(voted, trials, left_out)
             planned = fits.plan(weights, self.deadline.left(ENDING), trials, self.splits)
             if len(planned) == len(weights):
                 score = estimate(ballot, select, self.deadline.left) if final and weights == voted else None
                 value = None if score is None else oriented(score, measure)
-                return Selection(weights, value, left_out)
-            left_out += len(weights) - len(planned)
-            voters = [trial for trial in voters if trial.configuration in planned]
-        return Selection(fits.first, left_out=left_out)
+                return Selection(weights, value, len(left_out))
+            left_out |= weights.keys() - planned.keys()
+            voters = [trial for trial in voters if trial.configuration not in left_out]
+        return Selection(fits.first, left_out=len(left_out))
 
     def _with_untried(
-        self, voted: dict[Configuration, float], trials: Sequence[Trial]
+        self, voted: dict[Configuration, float], trials: Sequence[Trial], left_out: Collection[Configuration]
     ) -> dict[Configuration, float]:
         """The selected weights, with the recommended configurations that are fitted and have no trial.
 
@@ -120,7 +120,7 @@ class ModelSelector:
         fitted = [
             one
             for one in first_selection(self.firsts, self.search).weights
-            if self.fits.rows(one) >= self.splits.rows_of()
+            if one not in left_out and self.fits.rows(one) >= self.splits.rows_of()
         ]
         untried = [one for one in fitted if one not in tried]
         if untried and not self.search.ensemble:
