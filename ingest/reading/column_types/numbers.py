@@ -48,7 +48,7 @@ _WORD = re.compile(
 PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
 _OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # one sign that may be either
-_GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
+_GROUPED = r"[1-9]\d{0,2}(?:SIGN\d{3})+(?!\d)"  # 089 123 456 and 49 170 1234567 are no amounts
 _INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
 
 
@@ -167,7 +167,7 @@ def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
 def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
     """Digits with a decimal point, "" for bodies that are no number in the column's way; its decimal sign."""
     has_gaps = bodies.str.contains(_GAPS)
-    is_grouped = bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}")
+    is_grouped = bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}(?!{_GAPS.pattern})")
     bodies = bodies.mask(has_gaps & ~is_grouped, "").str.replace(_GAPS, "", regex=True)
     proved = _proved(bodies)
     sign = proved[0] if proved else decimal
