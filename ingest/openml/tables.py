@@ -49,7 +49,7 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
     """Runs and their evaluations; of several engines' values of a run, the first engine's.
 
     Args:
-        skip: told the run of each value that is left out, infinite or not one of the measure, and why.
+        skip: told the run of each value that is left out, no number or not one of the measure, and why.
     """
     unique = {
         (row["run_id"], row["function"]): row
@@ -72,9 +72,11 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
 
 def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | None:
     """The value of an evaluation; None where it has none, or one that the measure can't have."""
+    text = row.get("value") or "NA"
     try:
-        value = float(row.get("value") or "nan")
+        value = float("nan" if text == "NA" else text)  # as R writes it
     except ValueError:
+        skip(f"run {row['run_id']}", f"{row['function']} is no number")
         return None
     known = MEASURES.get(row["function"])
     if math.isnan(value):

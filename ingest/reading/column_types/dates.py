@@ -21,7 +21,8 @@ _DAYS = (
 )
 _TIMES = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 _OF_TIME = re.compile(
-    r"\d(?P<sign>,?) \d{1,2}:\d\d(?:[:.]\d+)*(?: [AP]M)?(?P<zone> ?[+-]\d\d:?\d\d| [A-Z]{3,5})?$", re.IGNORECASE
+    r"\d(?P<sign>,?) \d{1,2}:\d\d(?:[:.]\d+)*(?: [AP]M)?(?P<zone> ?[+-]\d\d:?\d\d| [A-Z]{3,5})?$",
+    re.IGNORECASE,
 )
 """What stands before a time, and behind it: an offset, or the name of a zone, of which a column has one."""
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
@@ -50,7 +51,8 @@ class Dates:
 def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
     """The dates in words, or None if the share with one format is below `least`.
 
-    Times with an offset are brought to UTC, those with the name of one zone stay in it. `1/2/2020` is read as month/day/year as long as all fit.
+    Times with an offset are brought to UTC, those with the name of one zone stay in it.
+    `1/2/2020` is read as month/day/year as long as all fit.
 
     Args:
         words: (n,) distinct words without blanks around, NaN for gaps.

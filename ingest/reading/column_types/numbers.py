@@ -21,6 +21,7 @@ LONGEST = 60
 """Characters of a number; parsers take quadratic time for endless digits."""
 _LOOKED_AT = 100  # distinct words that tell most columns of text
 _LEAST_WITH_UNIT = 10  # distinct words, where no blank stands before the unit: 2L, 3L and 4L may be names
+_LEAST_WITH_THOUSANDS = 20  # distinct words: fewer may have three decimals by chance
 _LEAST_BESIDE_LIMITS = 10  # numbers: where there are fewer, ">3" is a category beside 1, 2 and 3
 _MULTIPLES = frozenset({"k", "K", "m", "M", "B", "T", "mn"})
 """Units that may change a number's size (300 K, 5 m), and so can't stand beside numbers without them."""
@@ -119,6 +120,16 @@ def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
             bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
             votes.update(_proved(bodies)[:1])
     return votes.most_common(1)[0][0] if votes else None
+
+
+def are_thousands(words: pd.Series) -> bool:
+    """Whether words are numbers with points, all of which may stand between thousands."""
+    present = words.dropna()
+    if not _may_be_numbers(present, NEARLY_ALL):
+        return False
+    bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
+    pointed = bodies[bodies.str.contains(".", regex=False)]
+    return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION).all())
 
 
 def _may_be_numbers(present: pd.Series, least: float) -> bool:

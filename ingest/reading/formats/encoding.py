@@ -95,7 +95,7 @@ class Text:
 
     @property
     def looks_wrong(self) -> bool:
-        """Whether that word is UTF-8, or has no letter of ASCII, which Western languages hardly ever write."""
+        """Whether that word is UTF-8, or has no letter of ASCII, as hardly any Western one."""
         word = self.doubtful or ""
         is_utf8 = _WORD_OF_UTF8.fullmatch(word.encode(self.encoding)) is not None
         return is_utf8 or (len(word) > 1 and not any(letter.isascii() for letter in word))

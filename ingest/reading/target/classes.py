@@ -182,7 +182,7 @@ def doubts_about_labels(classes: Iterable[str]) -> Iterator[str]:
     known = [str(one) for one in classes]
     for alike, how in (
         (_groups(known, lambda word: word.casefold().rstrip(". ")), "case or a full stop"),
-        (_groups(known, _shown), "blanks, hyphens or signs that do not show"),
+        (_groups(known, _shown), "blanks, hyphens or invisible signs"),
         (_groups(known, _number), "the way a number is written"),
         (_groups(known, _truth) if all(map(_truth, known)) else [], "how truth is written"),
     ):

@@ -73,6 +73,10 @@ def test_cells_are_numbers_dates_or_the_words_they_were_written_as(
         ('a,b\n"51,26",x\n', ","),
         ('a,b\n"1,149",x\n', "."),
         ("a;b\n1;x\n", "."),
+        ("a;b\n" + "".join(f"{n}.5{n} €;x\n" for n in range(10, 40)), ","),
+        ("a;b\n" + "".join(f"{n}.5{n};0.5\n" for n in range(10, 40)), "."),
+        ("a;b\n" + "".join(f"{n}.5{n};x\n" for n in range(10, 20)), "."),
+        ("a;b\n1.234.567;x\n", ","),
     ],
 )
 def test_the_decimal_sign_is_what_most_columns_prove_else_what_goes_with_the_delimiter(
