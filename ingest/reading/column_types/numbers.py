@@ -129,7 +129,7 @@ def are_thousands(words: pd.Series) -> bool:
         return False
     bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
     pointed = bodies[bodies.str.contains(".", regex=False)]
-    return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION).all())
+    return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION.pattern).all())
 
 
 def _may_be_numbers(present: pd.Series, least: float) -> bool:
