@@ -33,10 +33,19 @@ BOOKKEEPING = frozenset({
     "upload_time", "uploader", "uploader_name",
 })  # fmt: skip
 
+_OF_RUN = frozenset({
+    "commit", "date", "dataset", "dataset_id", "dataset_name", "fold", "host", "hostname", "id", "index",
+    "rep", "repeat", "repetition", "started", "status", "task", "task_name", "timestamp", "trial", "trial_id",
+    "user",
+})  # fmt: skip
+"""Other programs' names of such columns; a file whose hyperparameters have such names has to list them."""
+
 OF_DATASET = "openml-data:"
 """Key prefix of a task of which only the dataset's id is known."""
 
 _ASLIB = {"openml_task_id": "task_id", "instance_id": "task_id", "openml_data_id": "data_id"}
+
+_FEWEST_RUNS = 20  # in fewer, words that are all different may be values
 
 _OUTCOME = re.compile(
     r"acc|accuracy|auc|auroc|roc|f1|fscore|fmeasure|precision|recall|sensitivity|specificity|err|error|mmce|loss"
@@ -305,7 +314,9 @@ def parameter_columns(
 ) -> dict[str, TypedColumn]:
     """Columns of hyperparameters by plain name; if two plain names are equal, both keep their full names.
 
-    Seeds, resources and parts of a pipeline are left out unless the file's comment lists them.
+    Seeds, resources, parts of a pipeline and descriptions of a run or its dataset are left out unless the
+    file's comment lists them. A column describes the dataset if it has one value per task, which differs
+    between tasks, and the run if it holds words that are all different.
 
     Args:
         of_others: whether the flows are neither Headstart's nor OpenML's. Their names only lose the component
@@ -314,7 +325,9 @@ def parameter_columns(
     others = {"task_id", *measures}
     listed = names_in_comment(table, "col_parameters")
     rest = [name for name in table.columns if name not in others and name.lower() not in BOOKKEEPING]
-    left_out = [] if listed else [name for name in rest if not _is_setting(name, table.columns[name])]
+    settings = [name for name in rest if _is_setting(name, table.columns[name])]
+    described = _descriptions(table, settings)
+    left_out = [] if listed else [name for name in rest if name not in settings or name in described]
     if left_out:
         logger.warning("left out, since not hyperparameters: %s", ", ".join(left_out))
     raw_names = listed or [name for name in rest if name not in left_out]
@@ -335,6 +348,30 @@ _OF_COMPONENT = re.compile(r"\(\d+\)_")
 def _is_setting(name: str, column: TypedColumn) -> bool:
     is_part = any(isinstance(value, str) and is_structure(value) for value in column.values)
     return is_tunable(plain_parameter_name(name), name) and not is_part
+
+
+def _descriptions(table: TypedTable, names: Iterable[str]) -> set[str]:
+    """The columns among these that describe runs or their datasets."""
+    columns = {name: table.columns[name] for name in names}
+    found = {name for name in columns if name.lower() in _OF_RUN}
+    tasks = table.columns["task_id" if "task_id" in table.columns else "data_id"].codes
+    n_tasks = len(np.unique(tasks))
+    if len(tasks) < _FEWEST_RUNS:
+        return found
+    varied = {name: column for name, column in columns.items() if len(np.unique(column.codes)) > 1}
+    of_task = {
+        name
+        for name, own in varied.items()
+        if len(np.unique(np.array([tasks, own.codes]), axis=1).T) == n_tasks
+    }
+    of_run = {
+        name
+        for name, own in varied.items()
+        if len(own.values) == len(tasks) and all(isinstance(value, str) for value in own.values)
+    }
+    # If all columns have one value per task, they are the hyperparameters chosen for each.
+    settings = varied.keys() - found - of_task - of_run
+    return found | of_run | (of_task if settings else set())
 
 
 def names_in_comment(table: TypedTable, entry: str) -> list[str]:

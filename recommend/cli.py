@@ -27,7 +27,7 @@ from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
 from warehouse.support.errors import BadOption, Failed
-from warehouse.support.files import write_json, write_text
+from warehouse.support.files import refuse_missing_folders, write_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
 
 if TYPE_CHECKING:
@@ -176,6 +176,7 @@ def recommend(
         Warehouse.check_writable(more.warehouse)
     if results.average and results.code is None:
         raise BadOption("--average needs --code FILE")
+    refuse_missing_folders(results.seeds, results.page, results.code)
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always has explanations
     kept = 0.0

@@ -49,8 +49,8 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
     """Runs and their evaluations; the first engine's, if several engines evaluated a run.
 
     Args:
-        skip: called with the run of each left-out value, infinite or outside the measure's range, and the
-            reason.
+        skip: called with the run of each left-out value, not a number or outside the measure's range, and
+            the reason.
     """
     unique = {
         (row["run_id"], row["function"]): row
@@ -73,9 +73,11 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
 
 def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | None:
     """The value of an evaluation; None if it has none, or one outside the measure's range."""
+    text = row.get("value") or "NA"
     try:
-        value = float(row.get("value") or "nan")
+        value = float("nan" if text == "NA" else text)  # as R writes it
     except ValueError:
+        skip(f"run {row['run_id']}", f"{row['function']} is no number")
         return None
     known = MEASURES.get(row["function"])
     if math.isnan(value):

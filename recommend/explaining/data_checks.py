@@ -18,6 +18,7 @@ from recommend.explaining import dependence
 from recommend.explaining.known_sizes import Outside
 from recommend.explaining.target_words import CautionKind, target_words
 from warehouse.support.arrays import Flags, Positions
+from warehouse.support.text import counted
 
 LEAKED = 0.1
 """A suspicious column leaves at most this share of the errors of always predicting the largest class.
@@ -253,7 +254,6 @@ def _beyond(size: Outside) -> Caution:
     far = f"{value / most:.1f} times the most" if value > most else f"{least / max(value, 1):.1f} times fewer"
     return Caution(
         "outside",
-        f"{value:,.0f} {_SIZES[size.quality]} are outside of the known datasets' range ({least:,.0f} to "
-        f"{most:,.0f}; "
-        f"{far}), so predictions are less reliable than stated",
+        f"{counted(round(value), _SIZES[size.quality])} {'is' if value == 1 else 'are'} outside of the known "
+        f"datasets' range ({least:,.0f} to {most:,.0f}; {far}), so predictions are less reliable than stated",
     )

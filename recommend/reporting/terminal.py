@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ingest.flows import get_flow
+from ingest.flows import Flow, get_flow
 from ingest.reading.column_types.roles import roles_in_words
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import PastRank
@@ -17,7 +17,8 @@ from recommend.recommendation import Recommendation
 from warehouse.support import console
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import measure_title
-from warehouse.vocabulary.parameters import Value
+from warehouse.vocabulary.parameters import Choice, Value
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 if TYPE_CHECKING:
     from recommend.verification import Verification
@@ -211,7 +212,7 @@ def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
         if is_full:
             lines += _indented(console.settings(values))
         elif item.flow.hyperparameters:
-            lines.append(_INDENT + _set_values(values, item.flow.default()))
+            lines.append(_INDENT + _set_values(values, item.flow))
     if is_full and result.nearest:
         lines += _wrapped(
             ["Most similar known datasets: " + ", ".join(name for name, _ in result.nearest) + "."]
@@ -219,21 +220,32 @@ def _reasons(result: Recommendation, *, is_full: bool) -> list[str]:
     return lines
 
 
-def _set_values(values: Mapping[str, Value], default: Mapping[str, Value]) -> str:
-    """The non-default hyperparameters, as many as fit on a line."""
+def _set_values(values: Mapping[str, Value], flow: SearchedFlow) -> str:
+    """The non-default hyperparameters, as many as fit on a line.
+
+    Defaults are unknown for flows that Headstart does not build: all that may differ are shown.
+    """
+    is_ours = isinstance(flow, Flow)
+    usual = flow.default() if is_ours else _only_values(flow)
     different = [
         console.settings({name: value})
         for name, value in values.items()
-        if name not in default or default[name] != value
+        if name not in usual or usual[name] != value
     ]
     if not different:
-        return "with its default settings"
+        return "with its default settings" if is_ours else "with the only values that were run"
     texts = [", ".join(different)]
     texts += [
         ", ".join([*different[:count], f"{len(different) - count} more"])
         for count in range(len(different) - 1, 0, -1)
     ]
     return next((text for text in texts if len(_INDENT + text) <= _width()), texts[-1])
+
+
+def _only_values(flow: SearchedFlow) -> dict[str, Value]:
+    """The hyperparameters for which there is one value only."""
+    choices = (own for own in flow.hyperparameters if isinstance(own, Choice))
+    return {own.name: own.choices[0] for own in choices if len(own.choices) == 1}
 
 
 def average_title(members: int) -> str:

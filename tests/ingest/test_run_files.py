@@ -593,3 +593,26 @@ def test_a_run_without_hyperparameters_is_accepted(tmp_path: Path) -> None:
 def test_a_column_of_flows_is_complete(tmp_path: Path, content: str, reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         read_run_file(write(tmp_path, content), flow_column="learner")
+
+
+def test_columns_that_describe_runs_or_datasets_are_no_hyperparameters(
+    warehouse: Warehouse, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By their names, or since all runs on a task have one value, or since no word comes twice."""
+    runs = [(task, C, fold) for task in (3, 6, 7) for C in (0.1, 1.0) for fold in range(4)]
+    rows = [f"{t},d{t},{t * 100},{C},{f},at {n},0.{n + 10}" for n, (t, C, f) in enumerate(runs)]
+    header = f"task_id,source,rows,C,fold,when,{ACCURACY}"
+    path = write(tmp_path, "\n".join([header, *rows]))
+    ingest_run_file(warehouse, path, "8353")
+    assert "left out: source, rows, fold, when" in caplog.text
+    found = warehouse.sql("SELECT parameter, value FROM hyperparameters ORDER BY value")
+    assert found.to_numpy().tolist() == [["C", "0.1"], ["C", "1.0"]]
+
+
+def test_values_that_were_chosen_for_each_task_are_hyperparameters(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    rows = [f"{task},{task / 10},{seed},0.{task}{seed}" for task in (3, 6, 7) for seed in range(10)]
+    ingest_run_file(warehouse, write(tmp_path, "\n".join([f"task_id,C,seed,{ACCURACY}", *rows])), "8353")
+    found = warehouse.sql("SELECT parameter, value FROM hyperparameters ORDER BY value")
+    assert found.to_numpy().tolist() == [["C", "0.3"], ["C", "0.6"], ["C", "0.7"]]

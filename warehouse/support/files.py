@@ -52,6 +52,17 @@ def write_json(path: str | Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
+def refuse_missing_folders(*paths: Path | None) -> None:
+    """Refuse files in folders that do not exist, before the work whose results they are to hold.
+
+    Raises:
+        Unwritable: there is one; None stands for no file.
+    """
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise Unwritable(f"{path} can't be written: there is no folder {path.parent}")
+
+
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write `content` to `path` atomically: if it fails, an older file stays unchanged.
 

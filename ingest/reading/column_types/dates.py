@@ -19,12 +19,17 @@ _DAYS = (
     *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%Y-%m-%d"),
     *("%b %Y", "%B %Y", "%b-%Y", "%B-%Y", "%b-%y"),
 )
-_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_TIMES = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+_OF_TIME = re.compile(
+    r"\d(?P<sign>,?) \d{1,2}:\d\d(?:[:.]\d+)*(?: [AP]M)?(?P<zone> ?[+-]\d\d:?\d\d| [A-Z]{3,5})?$",
+    re.IGNORECASE,
+)
+"""What stands before a time, and behind it: an offset, or the name of a zone, of which a column has one."""
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _LOOKS_LIKE_DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T.*)?|\d{4}-\d{2}"
     rf"|\d{{1,2}}[-/. ](?:\d{{1,2}}|{_MONTH})[-/. ]\d{{2,4}}"
-    rf"|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH}[- ]\d{{2,4}})(?: .*)?",
+    rf"|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH}[- ]\d{{2,4}})(?:,? .*)?",
     re.IGNORECASE,
 )
 _LOOKED_AT = 20  # distinct words that rule out most text columns
@@ -46,7 +51,8 @@ class Dates:
 def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
     """The dates in words, or None if the share with one format is below `least`.
 
-    Times with a zone are converted to UTC. `1/2/2020` is read as month/day/year if all dates fit.
+    Times with an offset are converted to UTC; times with the name of one zone stay in it.
+    `1/2/2020` is read as month/day/year if all dates fit.
 
     Args:
         words: (n,) distinct words without surrounding blanks, NaN for missing ones.
@@ -74,13 +80,16 @@ def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
 def likely_formats(words: pd.Series) -> Iterator[str]:
     """The formats, as pandas patterns, of any of the first distinct words, most likely first."""
     first = pd.Series(words.dropna().unique()[:_LOOKED_AT], dtype="str")
-    has_time = first.str.contains(":", regex=False).any()
-    formats = [day + time for day in _DAYS for time in _TIMES] if has_time else _DAYS
+    time = next(filter(None, map(_OF_TIME.search, first)), None)
+    times = [""]
+    if time is not None:
+        zone = re.sub(r"[+-].*", "%z", time["zone"] or "")
+        times += [f"{time['sign']} {clock}{zone}" for clock in _TIMES]
+    formats = [day + clock for day in _DAYS for clock in times]
     return (name for name in (ISO, *formats) if dates_of_format(first, name).notna().any())
 
 
 def dates_of_format(words: pd.Series, date_format: str) -> pd.Series:
     """The words as datetime64[us]; NaT for those that are not dates of the format."""
-    is_iso = date_format == ISO
-    dates = pd.to_datetime(words, format=date_format, errors="coerce", utc=is_iso)
-    return (dates.dt.tz_localize(None) if is_iso else dates).astype("datetime64[us]")
+    dates = pd.to_datetime(words, format=date_format, errors="coerce", utc=True)
+    return dates.dt.tz_localize(None).astype("datetime64[us]")

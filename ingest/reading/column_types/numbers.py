@@ -21,6 +21,7 @@ LONGEST = 60
 """Most characters of a number; parsers take quadratic time for endless digits."""
 _LOOKED_AT = 100  # distinct words that rule out most text columns
 _LEAST_WITH_UNIT = 10  # distinct words, if no blank precedes the unit: 2L, 3L and 4L may be names
+_LEAST_WITH_THOUSANDS = 20  # distinct words: fewer may have three decimals by chance
 _LEAST_BESIDE_LIMITS = 10  # numbers: with fewer, ">3" is a category like 1, 2 and 3
 _MULTIPLES = frozenset({"k", "K", "m", "M", "B", "T", "mn"})
 """Units that may scale a number (300 K, 5 m), so that it can't be mixed with numbers without a unit."""
@@ -48,7 +49,7 @@ _WORD = re.compile(
 PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
 _OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # the sign is ambiguous
-_GROUPED = r"\d{1,3}(?:SIGN\d{3})+"
+_GROUPED = r"[1-9]\d{0,2}(?:SIGN\d{3})+(?!\d)"  # 089 123 456 and 49 170 1234567 are not amounts
 _INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
 
 
@@ -121,6 +122,16 @@ def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
     return votes.most_common(1)[0][0] if votes else None
 
 
+def are_thousands(words: pd.Series) -> bool:
+    """Whether words are numbers with points, all of which may stand between thousands."""
+    present = words.dropna()
+    if not _may_be_numbers(present, NEARLY_ALL):
+        return False
+    bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
+    pointed = bodies[bodies.str.contains(".", regex=False)]
+    return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION.pattern).all())
+
+
 def _may_be_numbers(present: pd.Series, least: float) -> bool:
     """Whether the first words leave that possible."""
     first = present.head(_LOOKED_AT)
@@ -167,7 +178,7 @@ def _of_one_unit(parts: pd.DataFrame, *, may_be_names: bool) -> pd.Series:
 def _bodies(bodies: pd.Series, decimal: str | None) -> tuple[pd.Series, str]:
     """Digits with a decimal point, "" for bodies that do not fit the column; and its decimal sign."""
     has_gaps = bodies.str.contains(_GAPS)
-    is_grouped = bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}")
+    is_grouped = bodies.str.contains(rf"^{_grouped(_GAPS.pattern)}(?!{_GAPS.pattern})")
     bodies = bodies.mask(has_gaps & ~is_grouped, "").str.replace(_GAPS, "", regex=True)
     proved = _proved(bodies)
     sign = proved[0] if proved else decimal

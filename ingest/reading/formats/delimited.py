@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from ingest.reading.column_types.numbers import proved_decimal
+from ingest.reading.column_types.numbers import are_thousands, proved_decimal
 from ingest.reading.formats.layout import Layout, find_layout, misfit, offset_below, rows_of
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
@@ -85,10 +85,13 @@ def read_delimited(
     if options.missing:
         table = _without(table, options.missing)
     frame = _to_frame(table, layout.names)
+    decimal = options.decimal or _decimal_sign(table, layout, data)
+    if decimal == "," and options.decimal is None and b"," not in data:
+        remarks.append("points were read as between thousands (as decimal ones with --decimal .)")
     return DelimitedTable(
         frame,
         layout,
-        options.decimal or _decimal_sign(table, layout, data),
+        decimal,
         tuple(remarks),
         lambda row: _line_of_row(content, layout, row),
     )
@@ -194,7 +197,9 @@ def _without(table: pa.Table, words: tuple[str, ...]) -> pa.Table:
 
 def _decimal_sign(table: pa.Table, layout: Layout, data: bytes) -> str | None:
     """The decimal sign of the file; if commas may be within cells, the columns are examined."""
-    if b"," not in data or (layout.delimiter == "," and layout.quote is None):
+    if b"," not in data:
+        return _sign_of_points(table) if layout.delimiter == ";" else "."
+    if layout.delimiter == "," and layout.quote is None:
         return "."
     has_comma = [pc.any(pc.match_substring(column, ",")).as_py() for column in table.columns]
     if not any(has_comma):
@@ -207,6 +212,12 @@ def _decimal_sign(table: pa.Table, layout: Layout, data: bytes) -> str | None:
     )
     usual = {",": ".", ";": ","}.get(layout.delimiter)
     return proved_decimal(with_comma) or proved_decimal(without) or usual
+
+
+def _sign_of_points(table: pa.Table) -> str:
+    """The decimal sign of a file with semicolons and no commas: 25.426 is 25426 unless a point is decimal."""
+    columns = [_distinct(column[:_LOOKED_AT]) for column in table.columns]
+    return proved_decimal(columns) or ("," if any(map(are_thousands, columns)) else ".")
 
 
 def _distinct(column: pa.ChunkedArray) -> pd.Series:

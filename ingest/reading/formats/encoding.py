@@ -21,6 +21,7 @@ _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 _SAMPLE_BYTES = 64 * 1024  # of a file's start, whatever the length of lines
 _BYTES_AT_ONCE = 1 << 24
 _LEAST_ZEROS = 0.8  # of every second byte, in Western text of UTF-16
+_WORD_OF_UTF8 = re.compile(rb"[A-Za-z]*[\xc2\xc3][\x80-\xbf][A-Za-z]*")  # a Western letter takes two bytes
 _WORD_BEYOND_ASCII = re.compile(r"[A-Za-z]*[^\x00-\x7f][^\x00-\x40\[-`{-\x7f]*")
 
 _quoting = reprlib.Repr()
@@ -80,7 +81,7 @@ class Text:
     encoding: str
     """Encoding, as Python names it."""
     doubtful: str | None = None
-    """The first word with a non-ASCII letter, if the encoding is assumed."""
+    """A word with a non-ASCII letter, if the encoding is assumed: one that is UTF-8, else the first."""
 
     @property
     def remark(self) -> str | None:
@@ -94,9 +95,10 @@ class Text:
 
     @property
     def looks_wrong(self) -> bool:
-        """Whether that word has no ASCII letter, which is rare in Western languages."""
+        """Whether that word is UTF-8, or has no ASCII letter, which is rare in Western languages."""
         word = self.doubtful or ""
-        return len(word) > 1 and not any(letter.isascii() for letter in word)
+        is_utf8 = _WORD_OF_UTF8.fullmatch(word.encode(self.encoding)) is not None
+        return is_utf8 or (len(word) > 1 and not any(letter.isascii() for letter in word))
 
 
 def decoded(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, encoding: str | None = None) -> Text:
@@ -176,6 +178,8 @@ def _western(content: bytes) -> Text:
             text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
-        word = _WORD_BEYOND_ASCII.search(text)
-        return Text(text.encode(), encoding, None if word is None else word[0])
+        if word := _WORD_OF_UTF8.search(content):  # files of several sources are mixed
+            return Text(text.encode(), encoding, word[0].decode(encoding))
+        first = _WORD_BEYOND_ASCII.search(text)
+        return Text(text.encode(), encoding, None if first is None else first[0])
     raise AssertionError("Latin-1 has a character for every byte")

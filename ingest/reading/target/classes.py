@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from ingest.reading.column_types.columns import Column, as_words, label, labels,
 from ingest.reading.column_types.numbers import LONGEST, PLAIN
 from ingest.reading.column_types.roles import Role, detect_role
 from ingest.reading.formats.encoding import quoted
+from ingest.reading.tables import visible
 from ingest.reading.target.task_choice import TaskChoice, are_whole, choose_task, names_rows
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
@@ -176,10 +178,11 @@ def doubts_about_gaps(words: pd.Series, kept: pd.Index) -> Iterator[str]:
 
 
 def doubts_about_labels(classes: Iterable[str]) -> Iterator[str]:
-    """Doubts about labels that may be spellings of one class: by case, a full stop, a number or truth."""
+    """Doubts about labels that may be spellings of one class: by case, separators, a number or truth."""
     known = [str(one) for one in classes]
     for alike, how in (
         (_groups(known, lambda word: word.casefold().rstrip(". ")), "case or a full stop"),
+        (_groups(known, _shown), "blanks, hyphens or invisible signs"),
         (_groups(known, _number), "the way a number is written"),
         (_groups(known, _truth) if all(map(_truth, known)) else [], "how truth is written"),
     ):
@@ -198,6 +201,12 @@ def _groups(words: list[str], key: Callable[[str], object]) -> list[list[str]]:
     for word in words:
         found[key(word)].append(word)
     return [group for same, group in found.items() if same is not None and len(group) > 1]
+
+
+def _shown(word: str) -> str:
+    """A word as it looks, in lower case, with one blank for all that stands between its parts."""
+    letters = unicodedata.normalize("NFKC", visible(word)).casefold()
+    return re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", " ", letters)
 
 
 def _number(word: str) -> float | None:

@@ -93,6 +93,8 @@ def test_an_omitted_flag_of_weka_is_off() -> None:
         (ACCURACY, "0.5", 0.5, None),
         (ACCURACY, "1.0000000001", 1.0, None),
         (ACCURACY, "64.2", None, "predictive_accuracy is not 0 to 1"),
+        (ACCURACY, "0,85", None, "predictive_accuracy is no number"),
+        (ACCURACY, "NA", None, None),
         ("kappa", "-1.5", None, "kappa is not -1 to 1"),
         ("usercpu_time_millis", "-1", None, "usercpu_time_millis is not 0 and more"),
         ("root_mean_squared_error", "Infinity", None, "root_mean_squared_error is not 0 and more"),

@@ -34,6 +34,9 @@ def test_labels_are_the_words_of_the_file(tmp_path: Path, labels: list[str]) -> 
     [
         (["<=50K", "<=50K.", ">50K", ">50K."], "case or a full stop"),
         (["Yes", "yes", "No"], "case or a full stop"),
+        (["yes", "yes\u200b", "no"], "blanks, hyphens or invisible signs"),
+        (["caf\u00e9", "cafe\u0301", "bar"], "blanks, hyphens or invisible signs"),
+        (["high_risk", "High-Risk", "low  risk"], "blanks, hyphens or invisible signs"),
         (["0010", "010", "7"], "the way a number is written"),
         (["TRUE", "1", "0"], "how truth is written"),
     ],
@@ -43,7 +46,10 @@ def test_labels_that_may_be_one_class_are_asked_about(tmp_path: Path, labels: li
     assert f"classes that differ in {how} only are taken as different" in doubt
 
 
-@each("labels", [["yes", "no"], ["1", "2", "3"], ["a", "b.c"], ["0", "1"]])
+@each(
+    "labels",
+    [["yes", "no"], ["1", "2", "3"], ["a", "b.c"], ["0", "1"], ["A-", "A"], ["-1", "1"], ["C", "C++"]],
+)
 def test_ordinary_labels_are_not_asked_about(tmp_path: Path, labels: list[str]) -> None:
     assert not [one for one in _load(tmp_path, labels).doubts if "differ in" in one]
 

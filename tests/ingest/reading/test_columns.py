@@ -85,6 +85,8 @@ def test_decorations_of_numbers_do_not_change_their_values() -> None:
         (["1,34,690", "12,857.5"], [134_690.0, 12_857.5]),
         (["1,34,69", "12"], None),
         (["192.168.0.1", "10.0.0.2"], None),
+        (["+49 170 7797850", "+49 171 1234567"], None),
+        (["089 123 456", "030 456 789"], None),
         (["3 kg", "4 lb"], None),
         (["3 kg", "4kg"], None),
         (["1", "two"], None),
@@ -131,6 +133,11 @@ def test_day_first_dates_are_recognized_if_a_day_proves_it() -> None:
         (["February 1 2020", "May 1 2020"], "2020-02-01"),
         (["2/1/2020 07:25 PM", "2/28/2020 12:00 AM"], "2020-02-01 19:25"),
         (["2020-02", "2020-12"], "2020-02-01"),
+        (["2020-02-01 07:25:00 UTC"], "2020-02-01 07:25"),
+        (["1.2.2020 07:25:00.250 GMT"], "2020-02-01 07:25:00.250"),
+        (["1.2.2020 00:25 +02:00", "1.7.2020 00:25 +01:00"], "2020-01-31 22:25"),
+        (["1.2.2020, 07:25:00"], "2020-02-01 07:25"),
+        (["2/1/2020, 7:25:00 PM", "2/28/2020, 12:00:00 AM"], "2020-02-01 19:25"),
         (["Feb-20", "Dec-21"], "2020-02-01"),
         (["February-2020", "May-2020"], "2020-02-01"),
         (["Step-20", "May-21"], None),
@@ -141,7 +148,7 @@ def test_day_first_dates_are_recognized_if_a_day_proves_it() -> None:
     ],
 )
 def test_words_are_dates_when_one_format_fits_all(words: list[str | None], first: str | None) -> None:
-    """A time with a zone is converted to UTC; if the order is ambiguous, the month comes first."""
+    """A time with an offset is converted to UTC; if the order is ambiguous, the month comes first."""
     dates = as_dates(pd.Series(words, dtype="str"))
     assert (None if dates is None else dates[0]) == (None if first is None else pd.Timestamp(first))
 

@@ -71,6 +71,10 @@ def test_cells_are_numbers_dates_or_unchanged_words(cells: tuple[str, str], expe
         ('a,b\n"51,26",x\n', ","),
         ('a,b\n"1,149",x\n', "."),
         ("a;b\n1;x\n", "."),
+        ("a;b\n" + "".join(f"{n}.5{n} €;x\n" for n in range(10, 40)), ","),
+        ("a;b\n" + "".join(f"{n}.5{n};0.5\n" for n in range(10, 40)), "."),
+        ("a;b\n" + "".join(f"{n}.5{n};x\n" for n in range(10, 20)), "."),
+        ("a;b\n1.234.567;x\n", ","),
     ],
 )
 def test_the_decimal_sign_is_proved_by_most_columns_or_else_follows_the_delimiter(

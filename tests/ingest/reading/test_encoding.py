@@ -78,3 +78,18 @@ def test_a_message_quotes_paths_whole_and_other_text_in_short() -> None:
 
 def test_zeros_at_the_end_are_removed() -> None:
     assert decoded(b"@relation r\n\0\0").utf8 == b"@relation r\n"
+
+
+@each(
+    ("content", "word", "looks_wrong"),
+    [
+        (b"St\xe4dte,M\xfcnchen", "Städte", False),
+        (b"St\xe4dte,M\xc3\xbcnchen", "MÃ¼nchen", True),
+        (b"\xf6\xe4 M", "öä", True),
+    ],
+)
+def test_a_text_that_is_partly_utf8_shows_a_word_that_looks_wrong(
+    content: bytes, word: str, looks_wrong: bool
+) -> None:
+    text = decoded(content)
+    assert (text.doubtful, text.looks_wrong) == (word, looks_wrong)

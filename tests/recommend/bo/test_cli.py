@@ -266,6 +266,7 @@ def test_search_methods_are_compared(tune: Run, small_world: Path, tmp_path: Pat
             ["--dataset", "CSV", "--model", "best.pkl"],
             "--model needs the name of a .skops file; --code writes a script",
         ),
+        (["--dataset", "CSV", "--model", "nowhere/m.skops"], "there is no folder nowhere"),
         (["--dataset", "CSV", "--code", "best.txt"], "--code needs the name of a .py file"),
         (["simulate", "--method", "luck"], "unknown method 'luck'"),
         (["simulate", "--tasks", "dream"], "unknown kind of task 'dream'"),

@@ -15,6 +15,9 @@ from recommend.reporting.terminal import in_words, next_steps
 from tests.recommend.conftest import prices
 from tests.recommend.reporting.html.pages import Page
 from warehouse.store import STARTER, Warehouse
+from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.parameters import Choice, Number
+from warehouse.vocabulary.searched_flow import SearchedFlow
 
 EXAMPLES = Path(recommend_package.__file__).parent / "examples"
 
@@ -111,6 +114,18 @@ def test_the_first_screen_has_ranking_values_reasons_times_and_next_commands(
     assert text.count("the best expected accuracy of") == 1
     assert "predictive_accuracy" not in text
     assert lines[-1].startswith("Next: --why")
+
+
+def test_all_varying_values_of_a_foreign_flow_are_shown(
+    promised: Recommendation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its defaults are unknown: the usual value in its runs may be the best."""
+    hyperparameters = (Number("eta", 0.1, 0.9, default=0.3), Choice("booster", ("gbtree",), "gbtree"))
+    flow = SearchedFlow("other:my-boosting", "my-boosting", hyperparameters)
+    own = Configuration(flow.name, {"eta": 0.3, "booster": "gbtree"})
+    items = [replace(promised.configurations[0], flow=flow, configuration=own)]
+    lines = printed(replace(promised, configurations=items, average=None), monkeypatch, 120)
+    assert "   eta=0.3" in lines
 
 
 def test_the_page_has_the_same_values(promised: Recommendation) -> None:
