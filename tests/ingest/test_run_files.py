@@ -604,7 +604,7 @@ def test_columns_that_describe_runs_or_datasets_are_no_hyperparameters(
     header = f"task_id,source,rows,C,fold,when,{ACCURACY}"
     path = write(tmp_path, "\n".join([header, *rows]))
     ingest_run_file(warehouse, path, "8353")
-    assert "left out: source, rows, fold, when" in caplog.text
+    assert "not hyperparameters: source, rows, fold, when" in caplog.text
     found = warehouse.sql("SELECT parameter, value FROM hyperparameters ORDER BY value")
     assert found.to_numpy().tolist() == [["C", "0.1"], ["C", "1.0"]]
 
