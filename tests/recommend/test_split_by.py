@@ -88,7 +88,7 @@ def test_verifications_test_on_new_groups_or_later_rows_and_are_runs_on_other_ta
         assert result.verification is not None
         assert result.verification.search.resampling.name.startswith(NAMES[split])
         printed = in_words(result, is_default_measure=True, details=False)
-        assert f"-fold cross-validation by {split}, the mean" in printed
+        assert f"-fold cross-validation by {split}, averaged over" in " ".join(printed.split())
         searches.append(result.verification.search)
     for search in searches:
         artifacts.record(search, Warehouse.open(world.path))
@@ -150,9 +150,9 @@ def test_a_search_with_another_split_is_another_search(small_world: Path, tmp_pa
     document = json.loads(json.dumps(report.document(split)))
     jsonschema.validate(document, json.loads((SCHEMAS / "search.schema.json").read_text(encoding="utf-8")))
     assert document["dataset"]["split"] == "time=day"
-    assert "by one split by time=day, the mean" in report.table(split)
+    assert "by one split by time=day, averaged over" in report.table(split)
     assert "Check:" not in report.table(split)
-    assert "by one split, the mean" in report.table(whole)
+    assert "by one split, averaged over" in report.table(whole)
     copy = Warehouse.create(tmp_path / "runs")
     artifacts.record(whole, copy)
     artifacts.record(split, copy)

@@ -94,7 +94,7 @@ def test_searches_are_compared_at_equal_seconds(
 
 def test_datasets_are_chosen_by_size_and_half(simulate: Simulate, small_world: Path) -> None:
     rows = Warehouse.open(small_world).metafeatures()["NumberOfInstances"]
-    with pytest.raises(BadInput, match="no dataset with runs is of this size"):
+    with pytest.raises(BadInput, match="no dataset with runs has this size"):
         simulate("--least-rows", str(int(rows.max()) + 1))
     of_halves = 0
     for half in ("choosing", "reporting"):
