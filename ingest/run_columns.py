@@ -355,15 +355,12 @@ def _descriptions(table: TypedTable, names: Iterable[str]) -> set[str]:
     columns = {name: table.columns[name] for name in names}
     found = {name for name in columns if name.lower() in _OF_RUN}
     tasks = table.columns["task_id" if "task_id" in table.columns else "data_id"].codes
-    n_tasks = len(np.unique(tasks))
     if len(tasks) < _FEWEST_RUNS:
         return found
-    varied = {name: column for name, column in columns.items() if len(np.unique(column.codes)) > 1}
-    of_task = {
-        name
-        for name, own in varied.items()
-        if len(np.unique(np.array([tasks, own.codes]), axis=1).T) == n_tasks
-    }
+    # Position of the first run on each task, and place of each run's task among these.
+    _, first, task = np.unique(tasks, return_index=True, return_inverse=True)
+    varied = {name: own for name, own in columns.items() if (own.codes != own.codes[0]).any()}
+    of_task = {name for name, own in varied.items() if (own.codes == own.codes[first][task]).all()}
     of_run = {
         name
         for name, own in varied.items()

@@ -73,9 +73,9 @@ def evaluation_tables(rows: Rows, skip: Callable[[str, str], None] = lambda *_: 
 
 def _value(row: Mapping[str, str], skip: Callable[[str, str], None]) -> float | None:
     """The value of an evaluation; None if it has none, or one outside the measure's range."""
-    text = row.get("value") or "NA"
+    text = row.get("value") or "NA"  # as R writes it
     try:
-        value = float("nan" if text == "NA" else text)  # as R writes it
+        value = math.nan if text == "NA" else float(text)
     except ValueError:
         skip(f"run {row['run_id']}", f"{row['function']} is no number")
         return None

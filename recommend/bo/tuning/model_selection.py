@@ -117,12 +117,11 @@ class ModelSelector:
         Their expected value stands until it is measured. Each weighs as much as all others together.
         """
         tried = {trial.configuration for trial in trials if trial.evaluations}
-        fitted = [
+        untried = [
             one
             for one in first_selection(self.firsts, self.search).weights
-            if one not in left_out and self.fits.rows(one) >= self.splits.rows_of()
+            if one not in tried and one not in left_out and self.fits.rows(one) >= self.splits.rows_of()
         ]
-        untried = [one for one in fitted if one not in tried]
         if untried and not self.search.ensemble:
             return {untried[0]: 1.0}
         scale = 1 / (1 + len(untried))

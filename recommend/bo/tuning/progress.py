@@ -47,18 +47,17 @@ def progress_of(session: Session) -> Progress:
     """How far a search is."""
     measure = session.search.measure
     ended = [trial for trial in session.history.trials if trial.evaluations]
-    best = ranked(ended, measure)[:1]
-    words = [
-        f"{measure_title(measure)} {target_words(session.dataset).measured(trial.value(measure) or 0.0)}"
-        f" ({trial.configuration.algorithm})"
-        for trial in best
-    ]
+    best = next(iter(ranked(ended, measure)), None)
+    words = None
+    if best is not None:
+        value = target_words(session.dataset).measured(best.value(measure) or 0.0)
+        words = f"{measure_title(measure)} {value} ({best.configuration.algorithm})"
     return Progress(
         done=len(ended),
         failed=sum(trial.value(measure) is None for trial in ended),
         of=session.budget.trials,
         seconds_left=None if session.deadline.seconds is None else session.deadline.left(),
-        best=words[0] if words else None,
+        best=words,
     )
 
 

@@ -113,10 +113,9 @@ class Splits:
         if (repetition, share) not in self._known:
             resampling = self.resampling
             if share != ALL_ROWS:
-                rows, _ = resampling.sizes(len(self._dataset.features))
                 strata = strata_of(self._dataset.target)
                 least = 2 * (int(strata.max()) + 1)
-                resampling = replace(resampling, train_rows=max(round(share * rows), least))
+                resampling = replace(resampling, train_rows=max(self.rows_of(share), least))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about classes with fewer rows than folds
                 splits = splits_of_dataset(self._dataset, resampling, self._seed, repetition)
