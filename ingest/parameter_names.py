@@ -1,4 +1,4 @@
-"""From OpenML's parameter names: which are hyperparameters, and their names in the warehouse."""
+"""OpenML's parameter names: which are hyperparameters, and their names in the warehouse."""
 
 import re
 

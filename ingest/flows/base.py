@@ -105,7 +105,7 @@ class Flow(SearchedFlow):
     rows_needed: Callable[[Values], int] = lambda _: 2
     """Minimum number of training rows for a configuration."""
     most_rows: int | None = None
-    """With more rows, the flow is so slow that it is only recommended by name."""
+    """Number of rows above which the flow is so slow that it is only recommended by name."""
     fixed: Values = field(default_factory=dict)
     """Parameters that OpenML's runs list but never tune -> the only value that can be built."""
     retired: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)

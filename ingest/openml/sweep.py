@@ -37,7 +37,7 @@ _LOOK_BACK = 0.9
 _OVERLAP = 0.02
 """The same for consecutive pages: rows may have moved up meanwhile."""
 _SPARSE = 4
-"""With more ids per run, the listing costs fewer requests than windows."""
+"""Ids per run above which the listing costs fewer requests than windows."""
 _GAP = 10
 """If only ids can tell, windows end after this many without a run."""
 _DEEPEST = 1_000_000

@@ -19,7 +19,7 @@ from warehouse.support.arrays import Positions
 Split = tuple[Positions, Positions]
 """Rows to fit on, rows to test on."""
 MANY_GROUPS = 1000
-"""With so many groups, folds have about equal shares of the strata without balancing, which takes seconds."""
+"""Number of groups from which folds have about equal shares of the strata without slow balancing."""
 
 
 class Splitter(Protocol):

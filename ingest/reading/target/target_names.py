@@ -97,7 +97,7 @@ def words(name: str) -> list[str]:
 
 
 def name_weakness(name: str) -> int | None:
-    """From 0 for a name that only targets have to 6 for one that many columns have; None for other names.
+    """Weakness from 0, a name that only targets have, to 6, one that many columns have; None for other names.
 
     >>> [name_weakness(name) for name in ("target", "is_fraud", "status", "loan_status", "age")]
     [0, 1, 2, 3, None]
