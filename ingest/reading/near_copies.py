@@ -290,9 +290,10 @@ class _Group:
         likely = (rows >= least)[owner]
         if not likely.any():
             return set()
-        hits = np.zeros(len(owner), dtype=bool)
-        hits[likely] = np.isin(theirs[likely], ours).reshape(int(likely.sum()), -1).any(1)
-        rows = np.bincount(owner[hits], minlength=len(least))
+        maybe[~likely] = False
+        asked = theirs[maybe]
+        maybe[maybe] = np.isin(asked, ours[_may_be_among(ours, asked)])
+        rows = np.bincount(owner[maybe.reshape(len(owner), -1).any(1)], minlength=len(least))
         enough = rows >= least
         if enough.any():
             enough &= rows >= (_MIN_SHARE * part + min(getattr(own, chance), most)) * self.sizes
