@@ -4,17 +4,16 @@
 gives them roles, and chooses and checks the target. Unusable input is refused in one line (`BadInput`).
 """
 
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.columns import Column, Kind, read_column
+from ingest.reading.column_remarks import doubts_about, notes_on
+from ingest.reading.column_types.columns import Kind, read_column
 from ingest.reading.column_types.roles import Role, converted, detect_role
 from ingest.reading.content_hash import cell_hashes, content_hash, digest
 from ingest.reading.formats.encoding import quoted
@@ -26,7 +25,6 @@ from ingest.reading.target.classes import NumericTarget, RareClasses, read_targe
 from ingest.reading.target.targets import TargetChoice, choose_target, suggestion
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
-from warehouse.support.text import counted
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName, TaskType
 
 
@@ -197,8 +195,8 @@ def load_dataset(
     if other_targets:
         notes += [f"left out, because they are targets as well: {', '.join(other_targets)}"]
     if outcome.task.task_type is REGRESSION:
-        notes += filter(None, [_odd_cells(column, words, raw.line_of)])
-        doubts += filter(None, [_limits(column, words, raw.line_of)])
+        notes += notes_on(column, words, raw)
+        doubts += doubts_about(column, words, raw)
     kept = raw.frame if len(outcome.values) == len(words) else raw.frame.loc[outcome.values.index]
     columns = {
         str(name): read_column(column, decimal, _KINDS.get(wanted.get(str(name))))
@@ -208,10 +206,8 @@ def load_dataset(
     found = {name: wanted.get(name) or detect_role(column.values, name) for name, column in columns.items()}
     features = {name: _in_role(column.values, name, found[name]) for name, column in columns.items()}
     for column_name, column in columns.items():
-        if note := _odd_cells(column, kept[column_name], raw.line_of):
-            notes.append(note)
-        if doubt := _limits(column, kept[column_name], raw.line_of):
-            doubts.append(doubt)
+        notes += notes_on(column, kept[column_name], raw)
+        doubts += doubts_about(column, kept[column_name], raw) if found[column_name] is Role.numeric else []
     return Dataset(
         name=name or raw.name,
         features=pd.DataFrame(features, index=outcome.values.index).reset_index(drop=True),
@@ -249,45 +245,6 @@ _KINDS: Mapping[Role | None, Kind] = {
     Role.text: "words",
 }
 """Type of words in a column whose role the user gave."""
-
-
-LineOf = Callable[[int], int | None]
-
-
-def _odd_cells(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
-    """Note about words in a column of numbers (dates) that are not numbers (dates)."""
-    if not column.odd:
-        return None
-    kind = "date" if pd.api.types.is_datetime64_dtype(column.values.dtype) else "number"
-    n, first = _cells(column.odd, words, line_of)
-    others = f" and {counted(len(column.odd) - 1, 'other words')}" if len(column.odd) > 1 else ""
-    is_one = n == 1
-    return (
-        f"{counted(n, 'cells')} of {quoted(words.name)} {'is' if is_one else 'are'} no {kind}"
-        f"{'' if is_one else 's'} and {'counts' if is_one else 'count'} as missing: {first}{others}"
-    )
-
-
-def _limits(column: Column, words: pd.Series, line_of: LineOf | None) -> str | None:
-    """Doubt about words such as `<40` in a column of numbers."""
-    if not column.limits:
-        return None
-    n, first = _cells(column.limits, words, line_of)
-    return (
-        f"{counted(n, 'cells')} of {quoted(words.name)} with a limit, such as {first}, "
-        f"{'was' if n == 1 else 'were'} read as that number: to change this, edit the file, or keep them "
-        f"as words with --role {shlex.quote(f'{words.name}=categorical')}"
-    )
-
-
-def _cells(some: Sequence[str], words: pd.Series, line_of: LineOf | None) -> tuple[int, str]:
-    """How many cells contain these words, and the first one with its place."""
-    cells = words.astype("str").str.strip()
-    places = np.flatnonzero(cells.isin(some))
-    row = int(words.index[places[0]])
-    line = None if line_of is None else line_of(row)
-    where = f"line {line}" if line is not None else f"row {row + 1}"
-    return len(places), f"{quoted(cells.iloc[places[0]])} ({where})"
 
 
 # ---- roles ---------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class Columns:
     """Name -> role, in the order of the frame; names are distinct texts."""
     forms: Mapping[str, str]
     """Name of a text column of dates -> format; of numbers with units, thousands or decimal commas -> decimal
-    sign."""
+    sign; of times of day and durations -> `:`."""
     categories: Mapping[str, frozenset[str]]
     """Name of a column of categories or truth values -> the values in the first rows."""
 
@@ -109,7 +109,8 @@ def _as_numbers(values: pd.Series, decimal: str | None) -> pd.Series:
     """Numbers of any form as floats; other or infinite values are missing.
 
     Args:
-        decimal: decimal sign of words with units, thousands or decimal commas; None = plain numbers.
+        decimal: decimal sign of words with units, thousands or decimal commas, `:` for times; None = plain
+            numbers.
     """
     if pd.api.types.is_bool_dtype(values.dtype):
         return values.astype("Float64").astype(float)

@@ -34,7 +34,9 @@ from warehouse.support.signals import REQUESTS
 
 MEBIBYTE = 2**20  # bytes, by definition
 
-_BETWEEN_LOOKS = 1.0  # seconds; listing all processes of a machine takes some milliseconds
+_FIRST_LOOK, _BETWEEN_LOOKS = 0.2, 1.0
+"""Seconds before the first look at a call's processes, and most between later ones. Listing all processes of
+a machine takes some milliseconds; one that leaves the group is only found while its parent is running."""
 _GRACE = 0.5
 """Seconds to wait for an owner that is being ended together with its processes."""
 _ATTEMPTS = 3
@@ -172,8 +174,9 @@ def _watch(
     receiver: Connection, seconds: float, tree: ProcessTree, memory: int
 ) -> tuple[Outcome, str] | None:
     """Wait for an answer; returns the limit that was exceeded first, with a message, or None."""
-    end = time.monotonic() + seconds
-    while not receiver.poll(min(_BETWEEN_LOOKS, max(0.0, end - time.monotonic()))):
+    end, wait = time.monotonic() + seconds, _FIRST_LOOK
+    while not receiver.poll(min(wait, max(0.0, end - time.monotonic()))):
+        wait = min(2 * wait, _BETWEEN_LOOKS)
         if time.monotonic() >= end:
             return Outcome.timeout, f"stopped after {seconds:g} s"
         tree.look()

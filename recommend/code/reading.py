@@ -68,6 +68,8 @@ class ColumnReading:
     numeric: list[str] = field(default_factory=list)
     decorated: list[str] = field(default_factory=list)
     """Numbers with a currency, a unit, or commas between thousands."""
+    times: list[str] = field(default_factory=list)
+    """Times of day and durations."""
     commas: list[str] = field(default_factory=list)
     """Numbers with decimal commas."""
     categorical: list[str] = field(default_factory=list)
@@ -289,6 +291,7 @@ _NUMBERS = (
     ("undecorated", "numbers"),
     ("with_points", "numbers"),
     ("with_points", "undecorated", "numbers"),
+    ("clock", "numbers"),
 )
 """Ways to read numbers, the plainest first."""
 _TARGETS: Mapping[TaskType, tuple[tuple[str, ...], ...]] = {
@@ -311,6 +314,7 @@ def _add(reading: ColumnReading, name: str, role: Role, cells: pd.Series, wanted
                 reading.numeric.append(name)
                 reading.commas += [name] if "with_points" in functions else []
                 reading.decorated += [name] if "undecorated" in functions else []
+                reading.times += [name] if "clock" in functions else []
                 return
     elif role == Role.date:
         for form in likely_formats(cells.str.strip()):

@@ -235,6 +235,7 @@ def _constants(
         "NUMERIC": reading.numeric,
         "DECIMAL_COMMAS": reading.commas,
         "DECORATED": reading.decorated,
+        "CLOCK_TIMES": reading.times,
         "FEW_CATEGORIES": fitting.few,
         "MANY_CATEGORIES": fitting.many,
         "CATEGORICAL": categorical,
@@ -279,6 +280,7 @@ def _listed(words: Sequence[str], *first: Raw) -> object:
 _REMARKS = {
     "DECIMAL_COMMAS": "# Numbers with decimal commas.\n",
     "DECORATED": "# Numbers with a currency, a unit, a limit, or commas between thousands.\n",
+    "CLOCK_TIMES": "# Times of day, or durations.\n",
     "FEW_CATEGORIES": "# One-hot encoded.\n",
     "MANY_CATEGORIES": "# Target-encoded: each category becomes the mean of each class.\n",
     "CODED": "# Categories written as numbers.\n",
@@ -332,6 +334,7 @@ def _features(reading: ColumnReading) -> str:
         for names, constant, change in (
             (reading.commas, "DECIMAL_COMMAS", "with_points"),
             (reading.decorated, "DECORATED", "undecorated"),
+            (reading.times, "CLOCK_TIMES", "clock"),
         ):
             if names:
                 lines.append(f"    cells = {change}(cells) if name in {constant} else cells")

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ingest.reading.column_types.clock import CLOCK, read_clock
 from ingest.reading.column_types.dates import read_dates
 from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
 from ingest.reading.column_types.numbers import NEARLY_ALL, read_numbers
@@ -44,7 +45,8 @@ class Column:
     limits: tuple[str, ...] = ()
     """Words such as `<40` in a column of numbers, which count as the limit."""
     form: str | None = None
-    """Format of the words: of dates, or the decimal sign of numbers unless all are written as in programs."""
+    """Format of the words: of dates; the decimal sign of numbers, unless all are written as in programs; `:`
+    of times of day and durations."""
 
 
 def tidied(column: pd.Series) -> pd.Series:
@@ -55,13 +57,15 @@ def tidied(column: pd.Series) -> pd.Series:
 def read_column(column: pd.Series, decimal: str | None = None, kind: Kind | None = None) -> Column:
     """Convert a column to the common form.
 
-    Words become numbers, or dates of one format, if nearly all are; the others are then missing. Codes stay
+    Words become numbers, or dates of one format, if nearly all are; the others are then missing. Times of day
+    and durations are numbers (`ingest.reading.column_types.clock`). Codes stay
     words: whole numbers with leading zeros, or too long to be distinguished as floats. Declared categories
     are kept. Infinities become missing.
 
     Args:
         column: (n,) in any form of a source.
-        decimal: decimal sign of the file, "." or ","; None = unknown (see `read_numbers`).
+        decimal: decimal sign of the file, "." or ","; `:` for times of day and durations; None = unknown (see
+            `read_numbers`).
         kind: type to convert words to: then a single number (date) makes the others missing, and words are
             kept as written, except `?` and empty ones. None = detected.
     """
@@ -185,17 +189,21 @@ def _without_gaps_of_arrow(words: pa.Array | pa.ChunkedArray) -> pa.Array | pa.C
 
 
 def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -> Column:
-    """Distinct words as numbers or dates if nearly all are, else stripped of blanks."""
+    """Distinct words as numbers, times or dates if nearly all are, else stripped of blanks."""
     if kind == "words":
         words = words.str.strip()
         return Column(words.mask(words.isin(["", "?"])))
     words = _without_markers(words)
     without_gaps = words.mask(words.str.lower().isin(MISSING_AMONG_NUMBERS))
     least = NEARLY_ALL if kind is None else 0.0
-    if kind != "dates" and (kind == "numbers" or not _are_codes(without_gaps)):
+    if kind != "dates" and decimal != CLOCK and (kind == "numbers" or not _are_codes(without_gaps)):
         numbers = read_numbers(without_gaps, decimal, least)
         if numbers is not None and (kind == "numbers" or not _merges(without_gaps, numbers.values)):
             return Column(_tidied_numbers(numbers.values), numbers.odd, numbers.limits, numbers.decimal)
+    if kind != "dates":
+        times = read_clock(without_gaps, least)
+        if times is not None:
+            return Column(times.values, times.odd, form=times.decimal)
     if kind != "numbers":
         dates = read_dates(without_gaps, least)
         if dates is not None:

@@ -113,6 +113,31 @@ def test_time_spans_are_seconds_and_infinite_numbers_are_missing() -> None:
     assert tidied(pd.Series(["1", "-inf"])).isna().tolist() == [False, True]
 
 
+@each(
+    ("words", "numbers"),
+    [
+        (["8:45", "08:05", None], [525.0, 485.0, np.nan]),
+        (["1:00:30", "59:59.5", "0:07,5"], [3630.0, 3599.5, 7.5]),
+        (["2:30 PM", "12:05 am", "12:00 p.m."], [870.0, 5.0, 720.0]),
+        (["2:30:10 PM", "12:00:01 AM"], [52_210.0, 1.0]),
+        (
+            [f"{hour}:15" for hour in range(24)] + ["late"],
+            [*(60.0 * hour + 15 for hour in range(24)), np.nan],
+        ),
+        (["8:45", "?", "9:10"], [525.0, np.nan, 550.0]),
+    ],
+)
+def test_times_of_day_and_durations_count_in_the_unit_of_their_last_part(
+    words: list[str | None], numbers: list[float]
+) -> None:
+    assert tidied(pd.Series(words, dtype="str")).tolist() == pytest.approx(numbers, nan_ok=True)
+
+
+@pytest.mark.parametrize("words", [["8:45", "noon"], ["16:9", "4:3"], ["8:75", "8:80"], ["a:10", "b:20"]])
+def test_words_with_colons_that_are_no_times_stay_words(words: list[str]) -> None:
+    assert tidied(pd.Series(words, dtype="str")).tolist() == words
+
+
 # ---- dates ---------------------------------------------------------------------------------------
 
 

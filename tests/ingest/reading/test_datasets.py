@@ -214,6 +214,27 @@ def test_rows_without_a_target_are_dropped_and_noted() -> None:
     assert dataset.note == "5 rows without a target value dropped"
 
 
+@each(
+    ("numbers", "cells"),
+    [
+        (["-999", "3", "-999", "0"] * 5, "10 cells of 'x' are -999"),
+        (["34", "51", "999.0", "28"] * 5, "5 cells of 'x' are 999.0"),
+        (["-999", "3", "-2", "0"] * 5, None),
+        (["999", "951", "3", "28"] * 5, None),
+        (["-999", *map(str, range(20))], None),
+        (["-5", "3", "-5", "0"] * 5, None),
+        (["-999"] * 20, None),
+    ],
+)
+def test_a_repeated_number_of_nines_far_from_all_others_may_mean_missing(
+    numbers: list[str], cells: str | None, tmp_path: Path
+) -> None:
+    rows = [f"{number},{place % 3},{'yn'[place % 2]}" for place, number in enumerate(numbers)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,z,class", *rows]))
+    expected = f"{cells}: if this means missing, give --missing={cells.split()[-1]}" if cells else None
+    assert next(iter(load_dataset(tmp_path / "a.csv").doubts), None) == expected
+
+
 def test_classes_with_one_row_are_dropped_on_request() -> None:
     labels = FRAME["class"].mask(np.arange(N) == 3, "rare").mask(np.arange(N) == 9, "rarer")
     dataset = load_dataset(FRAME.assign(**{"class": labels}), rare_classes="drop")

@@ -26,6 +26,8 @@ def read_alike(first: list[object], later: list[object]) -> list[object]:
         (["$1,200.50", "$3.00"], ["$7.00"], [7.0]),
         (["13/02/2024", "01/03/2024"], ["01/02/2024"], [pd.Timestamp("2024-02-01")]),
         (["2024-02-13", "2024-03-01"], ["2024-02-01"], [pd.Timestamp("2024-02-01")]),
+        (["8:45 AM", "12:30 AM"], ["1:00 PM", "13:00"], [780.0, 780.0]),
+        (["8:45", "9:30"], ["1:00:30", 77, "7,5"], [3630.0, None, None]),
         ([True, False], [False], ["False"]),
         ([True, False], [0, 1], ["False", "True"]),
         ([True, False], ["false", "YES", "perhaps"], ["False", "True", "perhaps"]),

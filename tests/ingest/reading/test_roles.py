@@ -77,7 +77,7 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
     "codes of several lengths": ("a", ["007", "12", "0815"] * 10, Role.categorical),
     "serial numbers of 20 digits": ("a", [f"987654321098765432{i:02d}" for i in COUNTING], Role.identifier),
     "ranges of ages": ("a", ["10-19", "20-29", "30-39"] * 10, Role.categorical),
-    "times of day": ("a", ["10:30", "11:45", "12:00"] * 10, Role.categorical),
+    "times of day": ("a", ["10:30", "11:45", "12:00"] * 10, Role.numeric),
 }
 
 

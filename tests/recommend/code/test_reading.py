@@ -80,6 +80,9 @@ def spreadsheet_notations(path: Path) -> None:
     frame = table().assign(preis=[f"€{number / 1000}K" for number in table()["preis"]])
     frame["größe"] = [f"{abs(size)}-" if size < 0 else f"{size}*" for size in frame["größe"]]
     frame["rund"] = [f"{number % 50}.-" for number in table()["preis"]]
+    minutes = table()["preis"] % 720
+    frame["um"] = [f"{one // 60 + 1}:{one % 60:02} {'ap'[one % 2]}m" for one in minutes]
+    frame["lang"] = [f"{one % 3}:{one % 60:02}:{one / 100:06.3f}" for one in minutes]
     frame.to_csv(path, index=False, date_format="%m/%d/%Y %I:%M %p")
 
 
