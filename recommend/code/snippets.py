@@ -63,15 +63,15 @@ def undecorated(cells: pd.Series) -> pd.Series:
 
 def clock(cells: pd.Series) -> pd.Series:
     """Times such as "8:45", "2:30 PM" or "1:02:10.5" in the unit of their last part."""
-    pattern = r"^(?:(\d+):)?(\d+):([0-5]\d(?:[.,]\d+)?)(?: ?([APap])\.?[Mm]\.?)?$"
-    parts = cells.str.strip().str.extract(pattern)
-    whole = parts[[0, 1]].astype(float)
-    unit = np.where(parts[0].notna(), 3600, 60)
-    noon = 12 * parts[3].str.upper().eq("P")
-    noon -= 12 * (parts[3].notna() & (whole[0].fillna(whole[1]) == 12))
-    last = pd.to_numeric(parts[2].str.replace(",", "."))
-    values: pd.Series = last + 60 * whole[1] + 3600 * whole[0].fillna(0) + unit * noon
-    return values.astype(str)
+    parts = cells.str.strip().str.extract(
+        r"^(?:(?:(-?\d+) days?,? \+?)?(\d+):)?(\d+):([0-5]\d(?:[.,]\d+)?)"
+        r"(?: ?([APap])\.?[Mm]\.?)?$"
+    )
+    numbers = parts[[0, 1, 2, 3]].replace({",": "."}, regex=True).astype(float)
+    half, hours = parts[4].str.upper(), numbers[1].fillna(numbers[2])
+    noon = 12.0 * (half == "P") - 12.0 * (half.notna() & (hours == 12))
+    values: pd.Series = numbers.fillna({0: 0, 1: 0}).dot([86_400, 3600, 60, 1])
+    return (values + noon * np.where(parts[1].isna(), 60, 3600)).astype(str)
 
 
 def with_points(cells: pd.Series) -> pd.Series:

@@ -1,16 +1,25 @@
-"""Times of day and durations in text columns: 8:45, 2:30 PM, 1:02:10.5."""
+"""Times of day and durations in text columns: 8:45, 2:30 PM, 1:02:10.5, 3 days 04:00:00."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 
 from ingest.reading.column_types.numbers import NEARLY_ALL, Numbers
 
 CLOCK = ":"
 """Stands for the decimal sign of such numbers."""
-_WORD = re.compile(r"(?:(\d{1,4}):)?(\d{1,4}):([0-5]\d(?:[.,]\d+)?)(?: ?([AP])\.?M\.?)?", re.IGNORECASE)
+_WORD = re.compile(
+    r"""
+    (?:(?:(?P<days>-?\d{1,6})\ days?,?\ \+?)?(?P<hours>\d{1,4}):)?
+    (?P<middle>\d{1,4}):
+    (?P<last>[0-5]\d(?:[.,]\d+)?)
+    (?:\ ?(?P<half>[AP])\.?M\.?)?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _LOOKED_AT = 100  # distinct words that rule out most text columns
 _LEAST_LIKE_TIMES = 0.8  # of these: a few odd words may come first
 
@@ -30,14 +39,13 @@ def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Numbers | None:
     like_times = sum(_WORD.fullmatch(word) is not None for word in first)
     if like_times < max(min(least, _LEAST_LIKE_TIMES) * len(first), 1):
         return None
-    parts = present.str.extract(f"^{_WORD.pattern}$", flags=re.IGNORECASE)
-    parts = parts[parts[2].notna()]
+    parts = present.str.extract(f"^{_WORD.pattern}$", flags=_WORD.flags)
+    parts = parts[parts["last"].notna()]
     if len(parts) < least * len(present):
         return None
-    values = parts[2].str.replace(",", ".").astype(float) + 60 * parts[1].astype(float)
-    values += 3600 * parts[0].astype(float).fillna(0.0)
-    half = parts[3].str.upper()
-    hour = parts[0].fillna(parts[1]).astype(float)
-    unit = parts[0].notna().map({True: 3600.0, False: 60.0})
-    values += unit * (12.0 * (half == "P") - 12.0 * (half.notna() & (hour == 12)))  # 12:05 AM is 0:05
+    numbers = parts.drop(columns="half").replace({",": "."}, regex=True).astype(float)
+    half, hours = parts["half"].str.upper(), numbers["hours"].fillna(numbers["middle"])
+    noon = 12.0 * (half == "P") - 12.0 * (half.notna() & (hours == 12))  # 12:05 AM is 0:05
+    values: pd.Series = numbers.fillna(0.0).mul([86_400, 3600, 60, 1]).sum(axis=1)
+    values += noon * np.where(parts["hours"].isna(), 60, 3600)
     return Numbers(values.reindex(words.index), tuple(present.drop(index=parts.index)), (), CLOCK)

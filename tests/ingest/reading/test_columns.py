@@ -120,6 +120,7 @@ def test_time_spans_are_seconds_and_infinite_numbers_are_missing() -> None:
         (["1:00:30", "59:59.5", "0:07,5"], [3630.0, 3599.5, 7.5]),
         (["2:30 PM", "12:05 am", "12:00 p.m."], [870.0, 5.0, 720.0]),
         (["2:30:10 PM", "12:00:01 AM"], [52_210.0, 1.0]),
+        (["0 days 00:01:00", "1 day, 0:00:01", "-1 days +23:59:00.5"], [60.0, 86_401.0, -59.5]),
         (
             [f"{hour}:15" for hour in range(24)] + ["late"],
             [*(60.0 * hour + 15 for hour in range(24)), np.nan],

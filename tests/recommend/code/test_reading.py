@@ -82,6 +82,7 @@ def spreadsheet_notations(path: Path) -> None:
     frame["rund"] = [f"{number % 50}.-" for number in table()["preis"]]
     minutes = table()["preis"] % 720
     frame["um"] = [f"{one // 60 + 1}:{one % 60:02} {'ap'[one % 2]}m" for one in minutes]
+    frame["dauer"] = pd.to_timedelta(minutes - 300, unit="min")
     frame["lang"] = [f"{one % 3}:{one % 60:02}:{one / 100:06.3f}" for one in minutes]
     frame.to_csv(path, index=False, date_format="%m/%d/%Y %I:%M %p")
 
