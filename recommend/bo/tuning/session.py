@@ -62,6 +62,8 @@ ON_THE_WAY = 0.1
 """Largest share of the elapsed time that fits after a selection may take."""
 MOST_PROPOSALS = 10
 """Proposals in a row that do not fit into the time, after which no more are asked for."""
+CREATING = 1.0
+"""Least seconds for trials for which the optimizer is created, which takes half a second."""
 FIRST_BY_MODEL = 3.0
 """Expected seconds of the first proposal by the optimizer's model, as a multiple of those of its creation."""
 MORE = 1.5
@@ -111,8 +113,8 @@ class Session:
     """Elapsed seconds at which the model is selected anew; 0 = not before the firsts are tried."""
     _selecting: float = field(default=0.0, init=False)
     """Seconds that the last selection took."""
-    _proposing: float = field(default=0.0, init=False)
-    """Expected seconds of the next proposal."""
+    _proposing: float | None = field(default=None, init=False)
+    """Expected seconds of the next proposal; None before the first, which creates the optimizer."""
     _running: dict[Future[Any], Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -242,7 +244,7 @@ class Session:
     def _proposed(self) -> Trial | None:
         """The next trial, begun; None if no proposal fits into the time."""
         for _ in range(MOST_PROPOSALS):
-            if self._seconds_for_trials() <= self._proposing:
+            if self._seconds_for_trials() <= (CREATING if self._proposing is None else self._proposing):
                 return None
             before = self.deadline.elapsed()
             proposed = self.proposer.propose(self.history.trials)
@@ -250,7 +252,7 @@ class Session:
                 return None
             took = self.deadline.elapsed() - before
             is_of_model = proposed.origin == "model"
-            self._proposing = took if is_of_model else max(self._proposing, FIRST_BY_MODEL * took)
+            self._proposing = took if is_of_model else max(self._proposing or 0.0, FIRST_BY_MODEL * took)
             if self._fits_into(proposed):
                 number, share = self.history.next_number, self._share(proposed)
                 trial = Trial(number, proposed.configuration, proposed.origin, share=share)

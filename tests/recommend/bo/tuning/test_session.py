@@ -125,6 +125,14 @@ def test_slow_proposals_take_no_time_from_the_last_fits(proposing: float, second
     assert {one.values["n"] for one in done.session.selection.weights} == {*done.fitted}
 
 
+def test_nothing_is_proposed_if_there_is_hardly_time_for_a_trial() -> None:
+    """The first proposal creates the optimizer, which takes as long as a short trial."""
+    proposer = Listed(members := [configuration(0, 1.0), configuration(1, 1.0)])
+    done = run(Machine(PART), members, seconds=3.6, proposer=proposer)
+    assert not proposer.proposed
+    assert done.fitted == [0, 1]
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 @pytest.mark.parametrize("seconds", [10.0, 60.0, 600.0])
 def test_all_time_is_used_while_there_are_candidates(seconds: float, jobs: int) -> None:
