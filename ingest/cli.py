@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -93,6 +93,7 @@ def file(
     read = read_run_file(path, flow, flow_column=flow_column, qualities=qualities, space=space)
     target = Warehouse.create(warehouse)
     _print_commit(path, write_run_file(target, read), output)
+    read = replace(read, tables={})  # frees their memory
     if output == "table":
         for line in _about_flows(target, read):
             print(line)

@@ -516,17 +516,18 @@ WHERE $flows IS NULL OR list_contains($flows, e.flow)
 
 def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
     """Python values by setup and hyperparameter, for the hyperparameters of `setups`."""
-    rows, row_names = _codes(hyperparameters["setup"])
+    found = pc.index_in(hyperparameters["setup"], value_set=pa.array(setups, pa.string()))
+    if found.null_count:
+        hyperparameters, found = hyperparameters.filter(found.is_valid()), found.drop_null()
+    rows = found.to_numpy()
     columns, column_names = _codes(hyperparameters["parameter"])
     values, texts = _codes(hyperparameters["value"])
     decoded = np.empty(len(texts), dtype=object)
     decoded[:] = [_plain(text) for text in texts]  # each distinct text only once
-    rows = setups.get_indexer(pd.Index(row_names, dtype=setups.dtype))[rows]
-    here = rows >= 0  # drop hyperparameters of other setups
-    names = sorted({column_names[column] for column in np.unique(columns[here])})
+    names = sorted(column_names)
     place = pd.Index(names, dtype=str).get_indexer(pd.Index(column_names, dtype=str))
     matrix = np.full((len(setups), len(names)), ABSENT, dtype=object)
-    matrix[rows[here], place[columns[here]]] = decoded[values[here]]
+    matrix[rows, place[columns]] = decoded[values]
     return pd.DataFrame(matrix, index=setups, columns=names, dtype=object, copy=False)
 
 
@@ -561,7 +562,5 @@ def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:
 
 def _codes(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
     """Integer codes of a text column, and its distinct texts."""
-    encoded = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
