@@ -59,7 +59,7 @@ HeadstartClassifier(time_budget=8, warehouse="warehouse").fit(*make_classificati
 VERIFY = ("recommend", "mine/numbers150.csv", "--verify", "8s", "--flow", "decision_tree", *IN_WAREHOUSE)
 FIT = Job("fit", begin_with_runs, ("python", "-c", SCRIPT))
 LONG = (*JOBS, Job("recommend --verify", begin_with_runs, VERIFY), FIT)
-TABLES = {"tune": r"^\d+ trials? \(", "recommend --verify": r"^ *1  "}
+TABLES = {"tune": r"^\d+ trials? \(", "recommend --verify": r"^ *1  ", "ingest file": "^warehouse version"}
 """Start of a line of the table printed by a job."""
 
 

@@ -6,6 +6,7 @@ not notice a concurrent writer.
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,8 @@ _PLAIN_TYPES = {
     "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone", "sqlnull",
 }  # fmt: skip
 _ROWS_AT_ONCE = 2**16
+_INTERRUPTED = "Query interrupted"
+"""DuckDB's words in place of the `KeyboardInterrupt` that ended a query."""
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 
@@ -63,6 +66,8 @@ class Snapshot:
     def limited_query(self, sql: str, *, seconds: float | None, memory: int) -> pa.Table:
         """Rows of one SELECT statement, with values of types that Python lacks as texts.
 
+        It runs in a thread, since DuckDB may not look for signals for as long as it runs.
+
         Args:
             seconds: time limit; None = no limit.
             memory: largest number of bytes for DuckDB, and for the rows.
@@ -75,17 +80,15 @@ class Snapshot:
         try:
             with self._explained(), self._connect(memory) as connection, after(seconds, connection.interrupt):
                 _refuse_all_but_select(sql)
-                batches, size = [], 0
-                reader = _with_texts(connection, sql).to_arrow_reader(_ROWS_AT_ONCE)
-                for batch in reader:
-                    batches.append(batch)
-                    size += batch.nbytes
-                    if size > memory:
-                        raise Failed(too_much)
-                return pa.Table.from_batches(batches, reader.schema)
+                with ThreadPoolExecutor(1) as thread:
+                    try:
+                        return thread.submit(_rows_within, connection, sql, memory).result()
+                    except KeyboardInterrupt:
+                        connection.interrupt()
+                        raise
         except duckdb.InterruptException as error:
             raise Failed(f"the query was stopped after {seconds:g} s") from error
-        except (duckdb.OutOfMemoryException, MemoryError) as error:
+        except (duckdb.OutOfMemoryException, MemoryError) as error:  # of DuckDB, or of its rows
             raise Failed(too_much) from error
 
     @contextmanager
@@ -104,6 +107,8 @@ class Snapshot:
         except RuntimeError as error:
             if type(error) is not RuntimeError:
                 raise
+            if str(error) == _INTERRUPTED:
+                raise KeyboardInterrupt from error
             # DuckDB quotes bytes of a damaged file that are not valid text.
             raise self.damaged(error) from error
 
@@ -162,6 +167,22 @@ def _refuse_all_but_select(sql: str) -> None:
     statements = duckdb.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise BadOption("the query must be one SELECT statement (PIVOT needs its IN list)")
+
+
+def _rows_within(connection: duckdb.DuckDBPyConnection, sql: str, memory: int) -> pa.Table:
+    """Rows of a query.
+
+    Raises:
+        MemoryError: they take more than `memory` bytes.
+    """
+    batches, size = [], 0
+    reader = _with_texts(connection, sql).to_arrow_reader(_ROWS_AT_ONCE)
+    for batch in reader:
+        batches.append(batch)
+        size += batch.nbytes
+        if size > memory:
+            raise MemoryError
+    return pa.Table.from_batches(batches, reader.schema)
 
 
 def _with_texts(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.DuckDBPyRelation:

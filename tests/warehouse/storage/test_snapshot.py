@@ -1,5 +1,8 @@
 """SQL queries: parameters, types, and no access to anything else."""
 
+import os
+import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from tests.warehouse.worlds import runs
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
+from warehouse.support.interrupts import after
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +110,22 @@ def test_no_query_writes_or_reads_anything_but_the_warehouse(warehouse: Warehous
     assert len(warehouse.sql("SELECT * FROM runs")) == 2
 
 
+ENDLESS = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
+
+
+def test_an_interrupt_of_a_query_is_not_taken_for_damage(warehouse: Warehouse) -> None:
+    with pytest.raises(KeyboardInterrupt), after(0.2, partial(os.kill, os.getpid(), signal.SIGINT)):
+        warehouse.sql("SELECT max(md5(range::VARCHAR)) FROM range(10000000000)")
+
+
+def test_an_interrupt_ends_any_limited_query(warehouse: Warehouse) -> None:
+    with pytest.raises(KeyboardInterrupt), after(0.2, partial(os.kill, os.getpid(), signal.SIGINT)):
+        warehouse.limited_query(ENDLESS, seconds=60, memory=2**30)
+
+
 def test_a_query_that_takes_too_long_is_stopped(warehouse: Warehouse) -> None:
-    endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"
     with pytest.raises(Failed, match=r"the query was stopped after 0.2 s"):
-        warehouse.limited_query(endless, seconds=0.2, memory=2**30)
+        warehouse.limited_query(ENDLESS, seconds=0.2, memory=2**30)
     (one,) = warehouse.limited_query("SELECT 1 AS one", seconds=60, memory=2**30)["one"].to_pylist()
     assert one == 1
 
