@@ -65,6 +65,7 @@ class Interleaving(RuleBasedStateMachine):
         shutil.copytree(self.templates / "begun", self.path)
         self.versions: list[Rows] = [{}, {"a": 0.5}]
         self.running: list[tuple[Process, tuple[Any, ...]]] = []
+        self.exports = 0
 
     # ---- actions -------------------------------------------------------------------------------------
 
@@ -73,7 +74,8 @@ class Interleaving(RuleBasedStateMachine):
     def start(self, operation: tuple[Any, ...]) -> None:
         name, *arguments = operation
         if name == "export":
-            arguments = [str(self.folder / f"copy{len(list(self.folder.iterdir()))}")]
+            self.exports += 1
+            arguments = [str(self.folder / f"copy{self.exports}")]
         if name == "merge":
             arguments = [str(self.templates / "other")]
         self.running.append((self.processes.start(name, str(self.path), *arguments), operation))
@@ -133,7 +135,8 @@ class Interleaving(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         for process, _ in self.running:
-            process.kill()
+            if not process.is_over:
+                process.kill()
         assert Warehouse.verify(self.path, deep=True).damage == []
         for version, rows in enumerate(self.versions):
             assert content(Warehouse.open(self.path, version=version)) == rows
