@@ -75,11 +75,11 @@ class Request:
     """Seconds to wait after that, once the job handles signals."""
 
 
-def handles(process: subprocess.Popen[str], number: int) -> bool:
-    """Whether the process handles the signal, or has ended, according to Linux's procfs."""
+def handles_signals(process: subprocess.Popen[str]) -> bool:
+    """Whether the process handles SIGTERM, as Python itself does not, or has ended; by Linux's procfs."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.M)
-    return caught is None or bool(int(caught[1], 16) >> (number - 1) & 1)
+    return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def failures(folder: Path) -> int:
@@ -93,7 +93,7 @@ def failures(folder: Path) -> int:
 def ended(job: Job, command: list[str], folder: Path, request: Request) -> Counter[str]:
     """Start a job, interrupt it, and check its output and what it left; empty if it had already ended."""
     process = start(command, folder)
-    while process.poll() is None and not (job is FIT or handles(process, request.number)):
+    while process.poll() is None and not (job is FIT or handles_signals(process)):
         time.sleep(0.002)
     while process.poll() is None and len(job.kept(folder)) < request.finished:
         time.sleep(0.002)
