@@ -6,7 +6,7 @@ not notice a concurrent writer.
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,8 @@ _PLAIN_TYPES = {
     "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone", "sqlnull",
 }  # fmt: skip
 _ROWS_AT_ONCE = 2**16
+_NOTICED = 0.2
+"""Longest wait in seconds, after which a signal is noticed that another thread got."""
 _INTERRUPTED = "Query interrupted"
 """DuckDB's words in place of the `KeyboardInterrupt` that ended a query."""
 
@@ -81,11 +83,14 @@ class Snapshot:
             with self._explained(), self._connect(memory) as connection, after(seconds, connection.interrupt):
                 _refuse_all_but_select(sql)
                 with ThreadPoolExecutor(1) as thread:
+                    rows = thread.submit(_rows_within, connection, sql, memory)
                     try:
-                        return thread.submit(_rows_within, connection, sql, memory).result()
+                        while not wait([rows], _NOTICED).done:
+                            pass
                     except KeyboardInterrupt:
                         connection.interrupt()
                         raise
+                    return rows.result()
         except duckdb.InterruptException as error:
             raise Failed(f"the query was stopped after {seconds:g} s") from error
         except (duckdb.OutOfMemoryException, MemoryError) as error:  # of DuckDB, or of its rows
