@@ -114,10 +114,12 @@ ENDLESS = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.ran
 INTERRUPTED = """
 import os, signal, sys
 from functools import partial
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # DuckDB looks for it when it is imported
+
 from warehouse.store import Warehouse
 from warehouse.support.interrupts import after
 
-signal.signal(signal.SIGINT, signal.default_int_handler)
 warehouse = Warehouse.open(sys.argv[1])
 ask = warehouse.sql if sys.argv[3] == "sql" else partial(warehouse.limited_query, seconds=60, memory=2**30)
 try:
