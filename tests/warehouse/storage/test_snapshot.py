@@ -114,31 +114,22 @@ ENDLESS = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.ran
 INTERRUPTED = """
 import os, signal, sys
 from functools import partial
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # DuckDB looks for it when it is imported
-
 from warehouse.store import Warehouse
 from warehouse.support.interrupts import after
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 warehouse = Warehouse.open(sys.argv[1])
-ask = warehouse.sql if sys.argv[3] == "sql" else partial(warehouse.limited_query, seconds=60, memory=2**30)
 try:
     with after(0.2, partial(os.kill, os.getpid(), signal.SIGINT)):
-        ask(sys.argv[2])
+        warehouse.limited_query(sys.argv[2], seconds=60, memory=2**30)
 except KeyboardInterrupt:
     print("interrupted")
 """
 
 
-@pytest.mark.parametrize(
-    ("query", "ask"),
-    [("SELECT max(md5(range::VARCHAR)) FROM range(10000000000)", "sql"), (ENDLESS, "limited_query")],
-)
-def test_an_interrupt_ends_a_query_and_is_not_taken_for_damage(
-    warehouse: Warehouse, query: str, ask: str
-) -> None:
-    command = [sys.executable, "-c", INTERRUPTED, str(warehouse.path), query, ask]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+def test_an_interrupt_ends_a_limited_query(warehouse: Warehouse) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, str(warehouse.path), ENDLESS]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.stdout == "interrupted\n", ended.stderr
 
 
