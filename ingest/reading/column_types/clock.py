@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.numbers import NEARLY_ALL, Numbers
+from ingest.reading.column_types.numbers import NEARLY_ALL, Numbers, may_be
 
 CLOCK = ":"
 """Stands for the decimal sign of such numbers."""
@@ -20,8 +20,6 @@ _WORD = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_LOOKED_AT = 100  # distinct words that rule out most text columns
-_LEAST_LIKE_TIMES = 0.8  # of these: a few odd words may come first
 
 
 def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Numbers | None:
@@ -35,9 +33,7 @@ def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Numbers | None:
         least: minimum share of the words that are times; 0 = a single one suffices.
     """
     present = words.dropna()
-    first = present.head(_LOOKED_AT)
-    like_times = sum(_WORD.fullmatch(word) is not None for word in first)
-    if like_times < max(min(least, _LEAST_LIKE_TIMES) * len(first), 1):
+    if not may_be(present, _WORD.fullmatch, least):
         return None
     parts = present.str.extract(f"^{_WORD.pattern}$", flags=_WORD.flags)
     parts = parts[parts["last"].notna()]

@@ -58,9 +58,9 @@ def read_column(column: pd.Series, decimal: str | None = None, kind: Kind | None
     """Convert a column to the common form.
 
     Words become numbers, or dates of one format, if nearly all are; the others are then missing. Times of day
-    and durations are numbers (`ingest.reading.column_types.clock`). Codes stay
-    words: whole numbers with leading zeros, or too long to be distinguished as floats. Declared categories
-    are kept. Infinities become missing.
+    and durations are numbers (`ingest.reading.column_types.clock`). Codes stay words: whole numbers with
+    leading zeros, or too long to be distinguished as floats. Declared categories are kept. Infinities become
+    missing.
 
     Args:
         column: (n,) in any form of a source.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ingest.reading.column_types.numbers import NEARLY_ALL
+from ingest.reading.column_types.numbers import NEARLY_ALL, may_be
 
 ISO = "ISO8601"
 """Name of ISO's date format in pandas."""
@@ -33,7 +33,6 @@ _LOOKS_LIKE_DATE = re.compile(
     re.IGNORECASE,
 )
 _LOOKED_AT = 20  # distinct words that rule out most text columns
-_LEAST_LIKE_DATES = 0.8  # of these: a few odd words may come first
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,10 @@ def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
         least: minimum share of the words that are dates; 0 = a single one suffices.
     """
     present = words.dropna()
-    first = present.head(_LOOKED_AT)
-    like_dates = sum(_LOOKS_LIKE_DATE.fullmatch(word) is not None for word in first)
-    if present.empty or like_dates < max(min(least, _LEAST_LIKE_DATES) * len(first), 1):
+    if not may_be(present, _LOOKS_LIKE_DATE.fullmatch, least, _LOOKED_AT):
         return None
     best, most = None, max(least * len(present), 1) - 1
-    for name in likely_formats(first):
+    for name in likely_formats(present.head(_LOOKED_AT)):
         dates = dates_of_format(words, name)
         found = int(dates.notna().sum())
         if found > most and found >= least * len(present):

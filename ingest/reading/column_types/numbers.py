@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ NEARLY_ALL = 0.95
 LONGEST = 60
 """Most characters of a number; parsers take quadratic time for endless digits."""
 _LOOKED_AT = 100  # distinct words that rule out most text columns
+_LEAST_OF_FIRST = 0.8  # of these: a few odd words may come first
 _LEAST_WITH_UNIT = 10  # distinct words, if no blank precedes the unit: 2L, 3L and 4L may be names
 _LEAST_WITH_THOUSANDS = 20  # distinct words: fewer may have three decimals by chance
 _LEAST_BESIDE_LIMITS = 10  # numbers: with fewer, ">3" is a category like 1, 2 and 3
@@ -84,7 +85,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
         least: minimum share of the words that are numbers; 0 = a single one suffices.
     """
     present = words.dropna()
-    if not _may_be_numbers(present, least):
+    if not may_be(present, looks_like_number, least):
         return None
     short = present.mask(present.str.len() > LONGEST, "")
     if decimal != ",":
@@ -116,7 +117,7 @@ def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
     votes: Counter[str] = Counter()
     for words in columns:
         present = words.dropna()
-        if _may_be_numbers(present, NEARLY_ALL):
+        if may_be(present, looks_like_number, NEARLY_ALL):
             bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
             votes.update(_proved(bodies)[:1])
     return votes.most_common(1)[0][0] if votes else None
@@ -125,18 +126,26 @@ def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
 def are_thousands(words: pd.Series) -> bool:
     """Whether words are numbers with points, all of which may stand between thousands."""
     present = words.dropna()
-    if not _may_be_numbers(present, NEARLY_ALL):
+    if not may_be(present, looks_like_number, NEARLY_ALL):
         return False
     bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
     pointed = bodies[bodies.str.contains(".", regex=False)]
     return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION.pattern).all())
 
 
-def _may_be_numbers(present: pd.Series, least: float) -> bool:
-    """Whether the first words leave that possible."""
-    first = present.head(_LOOKED_AT)
-    # A few odd words may come first.
-    return len(first) > 0 and sum(map(looks_like_number, first)) >= max(min(least, 0.8) * len(first), 1)
+def may_be(
+    present: pd.Series, looks_like: Callable[[str], object], least: float, looked_at: int = _LOOKED_AT
+) -> bool:
+    """Whether the first words leave it possible that a share of at least `least` is of a kind.
+
+    Args:
+        present: (n,) distinct words.
+        looks_like: true of a word that may be of the kind.
+        looked_at: number of words to look at.
+    """
+    first = present.head(looked_at)
+    like = sum(bool(looks_like(word)) for word in first)
+    return like >= max(min(least, _LEAST_OF_FIRST) * len(first), 1)
 
 
 def _plain(words: pd.Series) -> pd.Series:

@@ -68,9 +68,8 @@ def test_the_search_finds_pages_that_are_read_from_the_disk(new_page: Callable[.
     page.fill(QUERY, "warm start")
     try:
         page.wait_for_selector(".md-search-result__item", timeout=20_000)
-    except (
-        sync_api.TimeoutError
-    ):  # on a busy machine the index may miss words that were typed before it was there
+    except sync_api.TimeoutError:
+        # On a busy machine the index may miss words that were typed before it was there.
         page.fill(QUERY, "")
         page.fill(QUERY, "warm start")
         page.wait_for_selector(".md-search-result__item")
