@@ -78,6 +78,14 @@ WRITTEN_BY_USERS = {
 }
 
 
+def names_of_modules(text: str) -> Iterator[str]:
+    """In text: the programs of studies, which fenced blocks call, are in the history."""
+    yield from re.findall(r"`([\w/]+\.py)`", text)
+    for module in re.findall(r"`python -m (tests[\w.]*\w)[ `]", text):
+        path = module.replace(".", "/")
+        yield f"{path}/__main__.py" if (ROOT / path).is_dir() else f"{path}.py"
+
+
 def test_modules_that_documents_name_exist() -> None:
     """By their path, or by the end of it."""
     packages = ("docs", "ingest", "metalearners", "recommend", "tests", "warehouse")
@@ -85,7 +93,7 @@ def test_modules_that_documents_name_exist() -> None:
     missing = [
         f"{document.relative_to(ROOT)}: {name}"
         for document in documents()
-        for name in re.findall(r"`([\w/]+\.py)`", document.read_text(encoding="utf-8"))
+        for name in names_of_modules(document.read_text(encoding="utf-8"))
         if name not in WRITTEN_BY_USERS and not any(path.endswith(f"/{name}") for path in known)
     ]
     assert missing == []
