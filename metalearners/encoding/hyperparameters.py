@@ -46,7 +46,6 @@ from metalearners.encoding.values import (
     Kind,
     ParameterType,
     Values,
-    detect_types,
     is_typed,
     take_apart,
     type_of,
@@ -54,8 +53,6 @@ from metalearners.encoding.values import (
 )
 from warehouse.support.arrays import Flags, Floats
 from warehouse.support.errors import BadOption, DamagedModel
-
-__all__ = ["HyperparameterEncoding", "ParameterType", "detect_types", "learn_encoding"]
 
 FORMAT = "headstart.hyperparameter-encoding"
 VERSION = 1  # of the JSON, increased when an older Headstart can't read it
@@ -77,7 +74,7 @@ class HyperparameterEncoding:
     categories: Mapping[str, tuple[str, ...]]
     """Known labels of each parameter, in alphabetical order."""
     columns: Annotated[tuple[str, ...], "J"]
-    """The columns that `transform` returns."""
+    """The columns of the matrix."""
     one_hot: bool
 
     def __post_init__(self) -> None:
@@ -85,9 +82,14 @@ class HyperparameterEncoding:
         if strangers:
             raise ValueError(f"it can't give {min(strangers)!r}")
 
-    def transform(
+    def transform(self, configurations: pd.DataFrame, size: DatasetSize) -> pd.DataFrame:
+        """The matrix of each configuration once, with its index and the names of the columns."""
+        matrix = self.matrix(configurations, size)
+        return pd.DataFrame(matrix, index=configurations.index, columns=list(self.columns))
+
+    def matrix(
         self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
-    ) -> pd.DataFrame:
+    ) -> Floats:
         """The matrix of `configurations`, (m, len(columns)), float64.
 
         Args:
@@ -96,13 +98,6 @@ class HyperparameterEncoding:
             size: of each row's dataset.
             rows: position of each row's configuration; None = each configuration once, in order.
         """
-        index = configurations.index if rows is None else configurations.index[rows]
-        return pd.DataFrame(self.matrix(configurations, size, rows), index=index, columns=list(self.columns))
-
-    def matrix(
-        self, configurations: pd.DataFrame, size: DatasetSize, rows: np.ndarray | None = None
-    ) -> Floats:
-        """The values of `transform`, (m, len(columns)), as an array."""
         m = len(configurations) if rows is None else len(rows)
         places = {name: place for place, name in enumerate(self.columns)}
         matrix = np.full((len(places), m), np.nan)
@@ -215,7 +210,7 @@ def learn_encoding(
     objects: Objects = "drop",
     rows: np.ndarray | None = None,
 ) -> HyperparameterEncoding:
-    """Choose how each parameter becomes numbers. `configurations`, `size` and `rows` as for `transform`.
+    """Choose how each parameter becomes numbers. `configurations`, `size` and `rows` as for `matrix`.
 
     Args:
         one_hot: a column for each category, else one column of codes for each nominal parameter.

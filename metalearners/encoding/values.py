@@ -53,22 +53,12 @@ class Values(Rows):
     label: np.ndarray  # the value's name as a category
 
 
-def detect_types(configurations: pd.DataFrame | Mapping[str, Any]) -> dict[str, ParameterType]:
-    """The type of each parameter, from the kinds of its values.
-
-    Args:
-        configurations: a frame of values, or a search space as for scikit-learn's searches: parameter -> list
-            of values or distribution (anything with `rvs`, such as `scipy.stats.loguniform(1e-3, 1)`), which
-            counts as a number.
-    """
-    return {str(name): type_of(take_apart(_listed(values))) for name, values in configurations.items()}
-
-
 def frame_of_options(space: Mapping[str, Any]) -> pd.DataFrame:
     """The options of a parameter space (thesis, section 3.1.2), one column per parameter, padded with NaN.
 
     Args:
-        space: as for `detect_types`.
+        space: as for scikit-learn's searches: parameter -> list of values or distribution (anything with
+            `rvs`, such as `scipy.stats.loguniform(1e-3, 1)`), which counts as a number.
     """
     return pd.DataFrame(
         {str(name): pd.Series(list(_listed(values)), dtype=object) for name, values in space.items()}

@@ -68,7 +68,7 @@ def test_one_configuration_may_be_in_many_rows() -> None:
     rows = np.array([0, 1, 0])
     size = DatasetSize(10, np.array([4, 4, 100]))
     encoding = learn_encoding(configurations, size, one_hot=True, rows=rows)
-    encoded = encoding.transform(configurations, size, rows)
+    encoded = dict(zip(encoding.columns, encoding.matrix(configurations, size, rows).T, strict=True))
     assert encoded["max_features_num"].tolist() == [0.5, 0.25, 0.1]
     assert encoded["criterion_gini"].tolist() == [1, 0, 1]
 

@@ -6,13 +6,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import loguniform, randint
 
-from metalearners.encoding.hyperparameters import ParameterType, detect_types
+from metalearners.encoding.values import ParameterType, frame_of_options, take_apart, type_of
 from tests.cases import each
 from tests.metalearners.thesis import ABSENT
 
 
+def types_of(frame: pd.DataFrame) -> dict[str, ParameterType]:
+    return {str(name): type_of(take_apart(values)) for name, values in frame.items()}
+
+
 def test_detects_the_types_of_the_thesis(thesis: pd.DataFrame) -> None:
-    assert detect_types(thesis) == {
+    assert types_of(thesis) == {
         "n_estimators": "numerical",
         "criterion": "nominal",
         "max_features": "mixed",
@@ -54,16 +58,15 @@ def test_detects_the_types_of_the_thesis(thesis: pd.DataFrame) -> None:
     ],
 )
 def test_the_type_follows_from_the_values(values: list[Any], expected: str) -> None:
-    column = pd.Series(values, dtype=object)
-    assert detect_types({"p": column}) == {"p": ParameterType(expected)}
+    assert type_of(take_apart(pd.Series(values, dtype=object))) == ParameterType(expected)
 
 
 def test_a_search_space_has_types_too() -> None:
     space = {"C": loguniform(1e-3, 1e3), "kernel": ["rbf", "poly"], "shrinking": [True, False], "degree": 3}
-    assert detect_types(space) == {
+    assert types_of(frame_of_options(space)) == {
         "C": "numerical",
         "kernel": "nominal",
         "shrinking": "boolean",
         "degree": "numerical",
     }
-    assert detect_types({"kernel": "rbf"}) == {"kernel": "nominal"}
+    assert types_of(frame_of_options({"kernel": "rbf"})) == {"kernel": "nominal"}
