@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metalearners.codec import with_settings
 from metalearners.encoding.matrices import encode_runs, learn_encoding_of
 from metalearners.encoding.training_data import TrainingData, training_data
 from metalearners.evaluation.protocol import kendall_tau
@@ -41,7 +42,7 @@ def importances(
         `contribution` and `permutation`.
     """
     data = training_data(runs, metafeatures)
-    learner = LightGBMRegressorLearner(metafeatures=None, seed=seed, **settings)
+    learner = with_settings(LightGBMRegressorLearner, {**settings, "metafeatures": None, "seed": seed})
     encoding = learn_encoding_of(data)
     inputs = learner.inputs_of(encoding, data.metafeatures)
     X = inputs.matrix(encode_runs(encoding, data), data.metafeatures, data.dataset)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from metalearners.learners.forest import MAX_LEAVES, Forest, constant_forest
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE, forest_of
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadOption
 from warehouse.vocabulary.qualities import DEFAULT, GROUPS, default_for
 from warehouse.vocabulary.table import ConfigurationTable
 from warehouse.vocabulary.task_types import REGRESSION
@@ -105,7 +105,7 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
     all datasets get the same ranking.
 
     Raises:
-        BadInput: a number is out of range, or `inputs` is unknown.
+        BadInput: a number is out of range.
     """
 
     model: ClassVar[type[BoostedTrees]] = BoostedTrees
@@ -127,8 +127,6 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
     """Random seed of training."""
 
     def __post_init__(self) -> None:
-        if self.inputs not in get_args(Inputs):
-            raise UnknownName(f"unknown inputs {self.inputs!r}; known are {', '.join(get_args(Inputs))}")
         if not 2 <= self.leaves <= MAX_LEAVES:
             raise BadOption(f"leaves must be from 2 to {MAX_LEAVES}, not {self.leaves}")
         if self.trees < 1 or self.min_child_samples < 1 or self.learning_rate <= 0:
@@ -166,7 +164,7 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
         inputs = self.inputs_of(encoding, data.metafeatures)
         X = inputs.matrix(encoded, data.metafeatures, data.dataset)
         y = self._targets(data)
-        forest = self._train(X, y, data) if X.shape[1] else constant_forest(float(y.mean()), 0)
+        forest = self._train(X, y, data) if X.shape[1] else constant_forest(float(y.mean()))
         slope, offset = self._scale(forest.predict(X), data)
         centre, width = centre_and_spread(encoded)
         return BoostedTrees(
@@ -206,19 +204,10 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
 
 @dataclass(frozen=True, kw_only=True)
 class LightGBMRegressorLearner(_BoostedTreesLearner):
-    """Gradient-boosted trees over all runs (LightGBM): the thesis's meta-learner, with its larger trees.
-
-    Raises:
-        BadInput: a setting is unknown or out of range.
-    """
+    """Gradient-boosted trees over all runs (LightGBM): the thesis's meta-learner, with its larger trees."""
 
     targets: Targets = "standardized"
     """Targets: "standardized" = scores within each dataset, "raw" = values of the measure."""
-
-    def __post_init__(self) -> None:
-        if self.targets not in get_args(Targets):
-            raise UnknownName(f"unknown targets {self.targets!r}; known are {', '.join(get_args(Targets))}")
-        super().__post_init__()
 
     @property
     def learned(self) -> Targets:

@@ -109,11 +109,11 @@ class _FeatureTable:
         return self.remaining[np.where(np.isnan(values), len(self.remaining) - 1, row)]
 
 
-def constant_forest(value: float, n_features: int) -> Forest:
-    """A forest that predicts `value` for every row."""
+def constant_forest(value: float) -> Forest:
+    """A forest without features, which predicts `value` for every row."""
     none = np.empty(0)
     return Forest(
-        n_features=n_features,
+        n_features=0,
         feature=none.astype(np.int32),
         threshold=none,
         missing_left=none.astype(bool),

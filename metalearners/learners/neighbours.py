@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ from metalearners.learners.calibrated import UNCALIBRATED, CalibratedLearner, Ca
 from metalearners.learners.lightgbm_trees import REPRODUCIBLE
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadOption, UnknownName
+from warehouse.support.errors import BadOption
 from warehouse.vocabulary.qualities import SHAPE
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -286,7 +286,7 @@ class _NeighboursLearner(CalibratedLearner[RunsOfDatasets]):
     """Settings of the search for datasets.
 
     Raises:
-        BadInput: `datasets` is less than 1, or `distance` is unknown.
+        BadInput: `datasets` is less than 1.
     """
 
     model: ClassVar[type[RunsOfDatasets]]
@@ -304,10 +304,6 @@ class _NeighboursLearner(CalibratedLearner[RunsOfDatasets]):
     def __post_init__(self) -> None:
         if self.datasets is not None and self.datasets < 1:
             raise BadOption(f"datasets must be 1 or more, not {self.datasets}")
-        if self.distance not in get_args(Distance):
-            raise UnknownName(
-                f"unknown distance {self.distance!r}; known are {', '.join(get_args(Distance))}"
-            )
 
     def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> RunsOfDatasets:
         """Learn from runs as `fit` does, but without calibration."""

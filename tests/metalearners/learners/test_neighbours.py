@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from metalearners import new_learner as make
-from metalearners.learners.neighbours import NearestDatasetLearner
 from tests.cases import each
 from tests.contracts.meta_learner import (
     FEW,
@@ -86,5 +85,3 @@ def test_settings_of_the_search_are_checked() -> None:
         make("knn", {"datasets": 0})
     with pytest.raises(BadInput, match="distance is 'L3', not one of 'L1', 'L2'"):
         make("knn", {"distance": "L3"})
-    with pytest.raises(BadInput, match="unknown distance"):
-        NearestDatasetLearner(distance="L3")  # type: ignore[arg-type]

@@ -146,7 +146,7 @@ def test_equal_runs_are_predicted_as_average() -> None:
         assert predicted.mean == pytest.approx(np.zeros(len(flat.configurations)))
 
 
-@each("settings", [{"latent": 0}, {"epochs": 0}, {"steps": 0}, {"kernel": "linear"}])
+@each("settings", [{"latent": 0}, {"epochs": 0}, {"steps": 0}])
 def test_settings_out_of_range_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         FactorizationLearner(**settings)  # type: ignore[arg-type]
