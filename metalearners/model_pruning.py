@@ -33,14 +33,10 @@ class Superfluous:
     """Bytes on disk."""
 
 
-def superfluous_models(warehouse: Warehouse, now: float | None = None) -> list[Superfluous]:
-    """Superfluous models in the folder of `warehouse`, unless it is read-only, and in the user's cache.
-
-    Args:
-        now: seconds since 1970; None = the current time.
-    """
+def superfluous_models(warehouse: Warehouse) -> list[Superfluous]:
+    """Superfluous models in the folder of `warehouse`, unless it is read-only, and in the user's cache."""
     own, cache = warehouse.models, user_cache()
-    oldest = (time.time() if now is None else now) - OLD_DAYS * 86_400
+    oldest = time.time() - OLD_DAYS * 86_400
     found = []
     for folder in [cache] if warehouse.read_only else [own, cache]:
         of_training = [*folder.glob("sample.*"), *folder.glob(".*.training.npz")]

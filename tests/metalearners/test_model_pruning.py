@@ -1,5 +1,6 @@
 """Removable stored models do not include any that is still used."""
 
+import os
 from pathlib import Path
 
 from metalearners.model_files import user_cache
@@ -21,8 +22,8 @@ def correct(warehouse: Warehouse) -> None:
     warehouse.write({"evaluations": corrected}, source="correction")
 
 
-def names(warehouse: Warehouse, now: float | None = None) -> dict[str, str]:
-    return {one.path.name: one.reason for one in superfluous_models(warehouse, now=now)}
+def names(warehouse: Warehouse) -> dict[str, str]:
+    return {one.path.name: one.reason for one in superfluous_models(warehouse)}
 
 
 def test_used_models_stay(toy_warehouse: Warehouse) -> None:
@@ -52,11 +53,13 @@ def test_models_of_other_warehouses_and_trainings_are_removed_later(toy_warehous
     older = Warehouse.open(toy_warehouse.path, version=toy_warehouse.version)
     model = train(older)  # which is in the cache
     assert model.path is not None
-    (user_cache() / ".pmf-0.training.npz").write_bytes(b"state")
+    training = user_cache() / ".pmf-0.training.npz"
+    training.write_bytes(b"state")
     correct(toy_warehouse)
-    written = model.path.stat().st_mtime
-    assert names(toy_warehouse, now=written + 3600) == {}
-    assert names(toy_warehouse, now=written + (OLD_DAYS + 1) * 86_400) == {
+    assert names(toy_warehouse) == {}
+    for path in (model.path, training):
+        os.utime(path, (0, path.stat().st_mtime - (OLD_DAYS + 1) * 86_400))
+    assert names(toy_warehouse) == {
         model.path.name: "of another warehouse or an earlier version, and old",
         ".pmf-0.training.npz": "an interrupted training, too old to resume",
     }
