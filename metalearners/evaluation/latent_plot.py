@@ -15,6 +15,7 @@ import pandas as pd
 
 from metalearners.encoding.scores import oriented, standard_scores
 from metalearners.evaluation.figures import save_figure
+from metalearners.evaluation.latent_space import principal_axes
 from metalearners.published.factorization.model import Factorization
 from metalearners.stored_model import StoredModel
 from warehouse.store import Warehouse
@@ -67,7 +68,10 @@ def draw_latent_space(
         widest = np.argsort(-X[placed].std(axis=0), kind="stable")[:_PAIRED]
         save_figure(_pairs(X[placed][:, widest], algorithms), file)
         return f"{counted(len(placed), 'configurations')}: {file}"
-    places = pd.DataFrame(_principal_axes(X[placed]), index=runs.configurations.setups[placed])
+    axes, _ = principal_axes(X[placed])
+    places = pd.DataFrame(axes, index=runs.configurations.setups[placed]).reindex(
+        columns=[0, 1], fill_value=0.0
+    )
     own = runs.runs[(runs.runs["dataset"] == key) & runs.runs["setup"].isin(places.index)]
     values = oriented(own["value"].to_numpy(np.float64), runs.measure)
     scores = pd.Series(standard_scores(values), own["setup"]).groupby(level=0).mean()
@@ -89,16 +93,6 @@ def _dataset(warehouse: Warehouse, with_runs: pd.Series, wanted: str | None) -> 
     if not keys:
         raise UnknownName(f"no dataset {wanted!r} has runs; `warehouse query` lists the table `datasets`")
     return str(keys[0]), str(names.get(keys[0], keys[0]))
-
-
-def _principal_axes(X: Floats) -> Floats:
-    """(n, 2) X along its two principal directions."""
-    centred = X - X.mean(axis=0)
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    axes = np.zeros((len(X), 2))
-    projected = centred @ directions[:2].T
-    axes[:, : projected.shape[1]] = projected
-    return axes
 
 
 def _pairs(X: Floats, algorithm: pd.Series) -> Figure:

@@ -109,10 +109,7 @@ class LatentSpace:
 
         Dimensions are scaled as in the kernel, by the square root of gamma.
         """
-        scaled = self.X * np.sqrt(self.kernel.gamma)
-        centred = scaled - scaled.mean(axis=0)
-        _, widths, directions = np.linalg.svd(centred, full_matrices=False)
-        return centred @ directions[:2].T, widths[:2] ** 2 / (widths**2).sum()
+        return principal_axes(self.X * np.sqrt(self.kernel.gamma))
 
     def places(self, setups: Sequence[str]) -> Positions:
         """Rows of X of these configurations.
@@ -150,6 +147,13 @@ class LatentSpace:
             known = posterior_on_measure(prior, of_trials, y, self.kernel.sigma2, of_runs=False)
         std = None if known.std is None else self.spread * known.std
         return Prediction(self.level + self.spread * known.mean, std)
+
+
+def principal_axes(X: Floats) -> tuple[Floats, Floats]:
+    """(N, at most 2) X along its two principal directions, and their shares of the total variance."""
+    centred = X - X.mean(axis=0)
+    _, widths, directions = np.linalg.svd(centred, full_matrices=False)
+    return centred @ directions[:2].T, widths[:2] ** 2 / max(float((widths**2).sum()), 1e-300)
 
 
 def _text(value: Any) -> str:
