@@ -10,15 +10,14 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import Flow
-from ingest.keys import setup_of
 from metalearners.encoding.scores import oriented
 from metalearners.learners.contributions import ContributionParts
 from recommend.explaining.metafeature_names import shown, title, without_target
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import Evidence
 from recommend.ranking.knowledge import Knowledge
+from recommend.ranking.performance_forecast import default_of
 from warehouse.support.text import counted
-from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
 
 NAMED_DATASETS = 5
@@ -215,22 +214,14 @@ def _reasons(
         datasets = ContributionParts(
             float(bases[place]), dict(zip(evidence.keys, added[place].tolist(), strict=True))
         )
-        default = _default(item, evidence)
         of_values = None
-        if default is not None:
-            of_values = contributions.of_hyperparameters(chosen.take([place]), default)
+        if isinstance(item.flow, Flow):
+            default = default_of(evidence.runs.configurations, item.flow.name)
+            if default is not None:
+                of_values = contributions.of_hyperparameters(chosen.take([place]), default)
         trials = item.predicted - datasets.total if has_trials else 0.0
         found.append(Reasons(item.rank, item.predicted, trials, datasets, of_traits[place], of_values))
     return found
-
-
-def _default(item: RankedConfiguration, evidence: Evidence) -> ConfigurationTable | None:
-    """The default of the configuration's algorithm, if it has runs."""
-    if not isinstance(item.flow, Flow):
-        return None
-    setup = setup_of(Configuration(item.flow.name, item.flow.default()))
-    known = evidence.runs.configurations
-    return known.of_setups([setup]) if setup in known.setups else None
 
 
 def _fallbacks(
