@@ -15,9 +15,8 @@ from ingest.reading.column_types.roles import NOT_LEARNED_FROM
 from ingest.reading.datasets import Dataset
 from metalearners.predictions import Predictor
 from metalearners.stored_model import StoredModel
-from recommend.explaining.data_checks import Caution
+from recommend.explaining.data_checks import Caution, Outside
 from recommend.explaining.explanation import Explanation
-from recommend.explaining.known_sizes import Outside
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.target_words import target_words
 from recommend.ranking.averaging import AveragedRecommendation

@@ -19,9 +19,8 @@ import pandas as pd
 from ingest.flows import find_flow, get_flow
 from ingest.reading.datasets import Dataset, load_dataset
 from metalearners import DEFAULT_LEARNER
-from recommend.explaining.data_checks import Caution, cautions
+from recommend.explaining.data_checks import Caution, cautions, outside_of_known
 from recommend.explaining.explanation import explain as explain_choice
-from recommend.explaining.known_sizes import outside_of_known
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for, scores_on
 from recommend.ranking.averaging import average_of

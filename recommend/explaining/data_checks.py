@@ -15,7 +15,6 @@ from ingest.reading.datasets import Dataset
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.target.strata import strata_of
 from recommend.explaining import dependence
-from recommend.explaining.known_sizes import Outside
 from recommend.explaining.target_words import CautionKind, target_words
 from warehouse.support.arrays import Flags, Positions
 from warehouse.support.text import counted
@@ -33,6 +32,22 @@ _FEWEST_NUMBERED = 20  # rows; in fewer, numbers may rise by chance
 _MANY_VALUES = 0.5  # categories per row, above which a column rather identifies rows
 
 
+_SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOfClasses": "classes"}
+"""Quality -> the size in words."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A size of a dataset that is smaller or larger than that of every known dataset."""
+
+    quality: str
+    """Name of the size; the target counts as a feature."""
+    value: float
+    least: float
+    """Smallest among the known datasets."""
+    most: float
+
+
 @dataclass(frozen=True)
 class Caution:
     """Something to check."""
@@ -40,6 +55,24 @@ class Caution:
     kind: CautionKind
     text: str
     """One sentence, without its full stop."""
+
+
+def outside_of_known(known: pd.DataFrame, metafeatures: pd.Series) -> list[Outside]:
+    """The sizes of a dataset outside of the range among the known datasets.
+
+    Args:
+        known: (datasets, qualities)
+        metafeatures: quality -> value of the new dataset.
+    """
+    found = []
+    for name in _SIZES:
+        if name in known and name in metafeatures:
+            value, least, most = (
+                float(of) for of in (metafeatures[name], known[name].min(), known[name].max())
+            )
+            if value < least or value > most:
+                found.append(Outside(name, value, least, most))
+    return found
 
 
 def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -> list[Caution]:
@@ -242,9 +275,6 @@ def _is_numbering(values: np.ndarray) -> bool:
         return False
     steps = np.diff(values)
     return bool((steps > 0).all() or (steps < 0).all())
-
-
-_SIZES = {"NumberOfInstances": "rows", "NumberOfFeatures": "features", "NumberOfClasses": "classes"}
 
 
 def _beyond(size: Outside) -> Caution:

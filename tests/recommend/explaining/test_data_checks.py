@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from ingest.reading.datasets import Dataset, load_dataset
-from recommend.explaining.data_checks import cautions
-from recommend.explaining.known_sizes import Outside
+from recommend.explaining.data_checks import Outside, cautions
 
 
 def dataset(rows: int = 1000, /, **columns: object) -> Dataset:

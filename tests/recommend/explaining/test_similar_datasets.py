@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recommend.explaining.known_sizes import Outside, outside_of_known
+from recommend.explaining.data_checks import Outside, outside_of_known
 from recommend.explaining.similar_datasets import scores_on
 
 NAN = float("nan")
