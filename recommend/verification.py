@@ -174,11 +174,11 @@ def verification_of(
     )
 
 
-def head_of(known: Knowledge, candidates: Candidates, n: int = HEAD) -> list[Configuration]:
-    """The head of the recommendation: `n` jointly chosen configurations, the best first."""
+def head_of(known: Knowledge, candidates: Candidates) -> list[Configuration]:
+    """The head of the recommendation: jointly chosen configurations, the best first."""
     expected = forecast(known, candidates)
     among = worthwhile(expected.fits.seconds, expected.scores.mean)
-    chosen = among[known.predictor.choose(candidates.table.take(among), known.metafeatures, n)]
+    chosen = among[known.predictor.choose(candidates.table.take(among), known.metafeatures, HEAD)]
     return [candidates.configurations[place] for place in chosen]
 
 

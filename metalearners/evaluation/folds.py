@@ -25,7 +25,7 @@ def families_of(runs: RunTable) -> pd.Series:
     return families
 
 
-def folds_of(runs: RunTable, folds: int = 0) -> pd.Series:
+def folds_of(runs: RunTable, folds: int) -> pd.Series:
     """Fold number of each dataset; all datasets of a family are in the same fold.
 
     Args:

@@ -31,7 +31,6 @@ class CandidateScorer:
         *,
         acquisition: str | None = None,
         seconds: Callable[[ConfigurationTable], Floats] | None = None,
-        xi: float = XI,
     ) -> None:
         """A scorer that has not seen a trial.
 
@@ -39,7 +38,6 @@ class CandidateScorer:
             acquisition: name of the acquisition function; None = the surrogate's default.
             seconds: predicts the seconds of a trial of each configuration, NaN = unknown, for acquisition
                 functions that need them.
-            xi: see `recommend.bo.acquisition`.
 
         Raises:
             BadInput: an unknown acquisition function, or one that lacks `seconds` or a standard deviation.
@@ -51,7 +49,6 @@ class CandidateScorer:
         self._surrogate = surrogate
         if name in UNCERTAIN and not self.states_uncertainty:
             raise BadOption(f"the acquisition function {name} needs a surrogate with uncertainty")
-        self._xi = xi
         self._encoded = _Kept(surrogate.encode, _concatenated)
         self._seconds = None if seconds is None else _Kept(lambda one: seconds(one.table), np.concatenate)
         self._best = 0.0
@@ -93,7 +90,7 @@ class CandidateScorer:
                 self._usual_seconds = float(np.nanmedian(seconds))
         if seconds is not None:
             seconds = np.nan_to_num(seconds, nan=self._usual_seconds)
-        return self._acquisition(predicted, Situation(self._best, self._xi, seconds, self._usual))
+        return self._acquisition(predicted, Situation(self._best, XI, seconds, self._usual))
 
     def draw(self, candidates: Sequence[Configurations], random: np.random.Generator) -> Floats:
         """(n,) one draw of the candidates' values from the posterior after the trials.

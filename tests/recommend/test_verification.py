@@ -113,7 +113,7 @@ def test_the_next_trial_is_the_recommendation_after_the_trials_so_far(
 ) -> None:
     """Trees win on all known large datasets, but perhaps not on this one."""
     known, candidates = knowledge(small_world, dataset)
-    first = head_of(known, candidates, 1)[0]
+    first = head_of(known, candidates)[0]
     proposer = RankingProposer(known, candidates, [first, DEFAULT])
     trials: list[Trial] = []
     for one, value in ((first, tree), (DEFAULT, regression)):

@@ -398,10 +398,10 @@ def _first(start: str, task: Task, others: TrainedModels) -> list[int]:
 
 
 def choices_of_most_correlated(
-    model: OrderedFirst, table: ConfigurationTable, metafeatures: pd.Series, values: Floats, n: int = SEEDS
+    model: OrderedFirst, table: ConfigurationTable, metafeatures: pd.Series, values: Floats
 ) -> Positions:
-    """Positions of the best configurations of the `n` datasets with the most similar rankings of `table`
-    (OPT-n).
+    """Positions of the best configurations of the three datasets with the most similar rankings of `table`
+    (OPT-3).
 
     Thesis, section 6.5. Rankings are compared by its Kendall's tau (eq. 6.1). A configuration without a run
     on another dataset has there the mean value of the five nearest runs, weighted by 1 / distance.
@@ -413,4 +413,4 @@ def choices_of_most_correlated(
     taus = np.array(
         [kendall_tau(model.function(dataset, model.scores, x), values) for dataset in range(len(model.ends))]
     )
-    return model.choose_for(x, np.argsort(-taus, kind="stable")[:n], n)
+    return model.choose_for(x, np.argsort(-taus, kind="stable")[:SEEDS], SEEDS)

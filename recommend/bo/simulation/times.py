@@ -9,15 +9,13 @@ import pandas as pd
 from warehouse.questions.queries import RunTable, TimedFits
 from warehouse.store import Warehouse
 from warehouse.support.errors import TooFewRuns, UnknownName
-from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import TaskType
 
 MEASURES = ("wall_clock_time_millis", "usercpu_time_millis")
 """Measures of a run's time, the preferred one first."""
 
 
-def timed_runs(
-    warehouse: Warehouse, flow: str | None = None, task_type: TaskType = CLASSIFICATION
-) -> RunTable:
+def timed_runs(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTable:
     """Timed runs of a flow, or of all, on tasks of one type, in milliseconds.
 
     Raises:

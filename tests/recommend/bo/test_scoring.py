@@ -50,7 +50,7 @@ def test_the_score_to_beat_is_the_highest_predicted_for_a_trial(monkeypatch: pyt
         return predicted.mean
 
     monkeypatch.setitem(ACQUISITIONS, "spy", spy)
-    scorer, known = CandidateScorer(Recorder(), acquisition="spy", xi=0.25), grid()
+    scorer, known = CandidateScorer(Recorder(), acquisition="spy"), grid()
     learn(scorer, [known.take([row]) for row in (0, 30, 2)], [1.0, -1.0, 0.0])
     scorer.score([known])
-    assert [(situation.best, situation.xi) for situation in seen] == [(known.vectors[30, 0], 0.25)]
+    assert [situation.best for situation in seen] == [known.vectors[30, 0]]

@@ -34,14 +34,8 @@ FEWEST = 3
 class PriorTasks:
     """Base models of other datasets, by algorithm."""
 
-    def __init__(
-        self, runs: RunTable, metafeatures: pd.DataFrame, *, most: int = CONFIGURATIONS, seed: int = 0
-    ) -> None:
+    def __init__(self, runs: RunTable, metafeatures: pd.DataFrame) -> None:
         """Base models of these runs.
-
-        Args:
-            most: training runs of each.
-            seed: of the random sample.
 
         Raises:
             BadInput: there is no run.
@@ -54,9 +48,9 @@ class PriorTasks:
         self._centre, self._spread = centre_and_spread(encoded)
         x = standardized(encoded, self._centre, self._spread)
         algorithms = runs.configurations.algorithms.to_numpy(dtype=object)[data.configuration]
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng(0)
         self.models: dict[str, GaussianProcesses | None] = {
-            str(algorithm): _base_models(data, x, np.flatnonzero(algorithms == algorithm), most, random)
+            str(algorithm): _base_models(data, x, np.flatnonzero(algorithms == algorithm), random)
             for algorithm in dict.fromkeys(algorithms)
         }
         """Algorithm -> its base models, one for each dataset; None if no dataset has one."""
@@ -68,12 +62,12 @@ class PriorTasks:
 
 
 def _base_models(
-    data: TrainingData, x: Floats, of_algorithm: Positions, most: int, random: np.random.Generator
+    data: TrainingData, x: Floats, of_algorithm: Positions, random: np.random.Generator
 ) -> GaussianProcesses | None:
     chosen = []
     for dataset in np.unique(data.dataset[of_algorithm]):
         own = of_algorithm[data.dataset[of_algorithm] == dataset]
-        own = own[random.permutation(len(own))[:most]]
+        own = own[random.permutation(len(own))[:CONFIGURATIONS]]
         if len(own) >= FEWEST and np.ptp(data.scores[own]) > 0:
             chosen.append(own)
     if not chosen:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recommend.bo.published.transfer import prior_tasks
 from recommend.bo.published.transfer.prior_tasks import FEWEST, PriorTasks
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from tests.tables import runs_of_flow
@@ -28,8 +29,9 @@ def test_a_dataset_with_few_or_equal_values_has_no_base_model(says_nothing: list
     assert len(models) == 1
 
 
-def test_a_base_model_learns_from_a_sample_of_the_runs() -> None:
-    tasks = PriorTasks(toy_runs(), toy_metafeatures(), most=7)
+def test_a_base_model_learns_from_a_sample_of_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prior_tasks, "CONFIGURATIONS", 7)
+    tasks = PriorTasks(toy_runs(), toy_metafeatures())
     (models,) = tasks.models.values()
     assert models is not None
     assert len(models) == toy_runs().runs["dataset"].nunique()
