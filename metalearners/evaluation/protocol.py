@@ -36,7 +36,8 @@ from metalearners import new_learner
 from metalearners.encoding.scores import Z80, standard_scores
 from metalearners.encoding.training_data import runs_checksum, runs_on, without_datasets
 from metalearners.evaluation.folds import folds_of
-from metalearners.learners.base import EstimatesValues, MetaLearner, Model
+from metalearners.learners.base import MetaLearner, Model
+from metalearners.learners.boosting import BoostedTrees
 from metalearners.learners.calibrated import CalibratedLearner, CalibratedModel, Calibration
 from metalearners.predictions import Observations, Prediction, Predictor
 from warehouse.questions.queries import RunTable
@@ -330,7 +331,7 @@ def estimation_error(
         expected: (m,) predictions of `model` for runs of these configurations on this dataset.
         actual: (m,) their values of `measure`.
     """
-    estimated = model.values(configurations, metafeatures) if isinstance(model, EstimatesValues) else None
+    estimated = model.values(configurations, metafeatures) if isinstance(model, BoostedTrees) else None
     if estimated is None:
         return root_mean_square(expected.mean - standard_scores(actual)), "scores"
     return root_mean_square(estimated - actual) * _UNIT.get(measure, 1.0), "values"

@@ -8,18 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import pandas as pd
 
 from metalearners.codec import encode
 from metalearners.gp.posterior import HasPrior
 from warehouse.questions.queries import RunTable
-from warehouse.support.arrays import Floats
-from warehouse.vocabulary.table import ConfigurationTable
-
-if TYPE_CHECKING:
-    from metalearners.learners.contributions import Contributions
 
 
 class Model(HasPrior, Protocol):
@@ -28,26 +23,6 @@ class Model(HasPrior, Protocol):
     @property
     def qualities(self) -> tuple[str, ...]:
         """Meta-features of a new dataset used by predictions."""
-
-
-@runtime_checkable
-class EstimatesValues(Protocol):
-    """A model that may predict the measure itself on a new dataset, not only scores within it."""
-
-    def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
-        """Estimate the measure, larger is better, (n,); None if the model only learned scores."""
-
-
-@runtime_checkable
-class ExplainsItself(Protocol):
-    """A model whose predictions are sums over its training datasets."""
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """Keys of the training datasets."""
-
-    def contributions(self, metafeatures: pd.Series) -> Contributions:
-        """Summands of predictions for the dataset with these meta-features, in the order of `datasets`."""
 
 
 class MetaLearner(Protocol):

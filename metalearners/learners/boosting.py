@@ -85,7 +85,7 @@ class BoostedTrees(CalibratedModel):
         return self.slope * self.forest.predict(self.input_matrix(configurations, metafeatures)) + self.offset
 
     def values(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats | None:
-        """Estimate the measure; see `EstimatesValues` in `metalearners.learners.base`."""
+        """(n,) estimates of the measure, larger is better; None if the forest only learned scores."""
         if self.targets == "standardized":
             return None
         return self.forest.predict(self.input_matrix(configurations, metafeatures))

@@ -23,18 +23,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import factorial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metalearners.gp.kernels import squared_distances
 from metalearners.learners.dataset_features import Descriptions
+from metalearners.learners.functional_pca import FunctionalPCA
 from warehouse.support.arrays import Floats
 from warehouse.vocabulary.table import ConfigurationTable, split_name
-
-if TYPE_CHECKING:
-    from metalearners.learners.functional_pca import FunctionalPCA
 
 MOST_PLAYERS = 14
 """Most players, as all 2^players coalitions are evaluated; the least important others are merged into one."""

@@ -35,7 +35,6 @@ from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
 from metalearners.learners.base import WithSettings
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
-from metalearners.learners.contributions import Contributions
 from metalearners.learners.dataset_features import (
     FEATURE_GROUPS,
     Descriptions,
@@ -197,10 +196,6 @@ class FunctionalPCA:
     def condition(self, observations: Observations) -> Conditioned:
         """Condition on trials, as `Model.condition` does."""
         return Conditioned(self, observations)
-
-    def contributions(self, metafeatures: pd.Series) -> Contributions:
-        """Contributions to predictions; see `ExplainsItself.contributions`."""
-        return Contributions(self, metafeatures)
 
     def targets_of(self, values: Floats) -> Floats:
         """Targets of values, without clipping; see `metalearners.gp.posterior.HasPrior.targets_of`."""

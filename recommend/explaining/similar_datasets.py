@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from metalearners.encoding.scores import oriented
-from metalearners.learners.base import ExplainsItself
 from metalearners.learners.contributions import Contributions
+from metalearners.learners.functional_pca import FunctionalPCA
 from recommend.ranking.knowledge import Knowledge
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Flags
@@ -123,10 +123,9 @@ class Evidence:
 def evidence_for(known: Knowledge) -> Evidence | None:
     """The similar datasets of the model; None if it has no weights of datasets."""
     model = known.model.fitted
-    if not isinstance(model, ExplainsItself) or not model.datasets:
+    if not isinstance(model, FunctionalPCA) or not model.datasets:
         return None
-    contributions = model.contributions(known.metafeatures)
-    return Evidence(contributions, model.datasets, known.other_runs, known.names)
+    return Evidence(Contributions(model, known.metafeatures), model.datasets, known.other_runs, known.names)
 
 
 def scores_on(runs: pd.DataFrame, scores: np.ndarray, datasets: pd.Index) -> pd.Series:
