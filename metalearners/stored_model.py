@@ -16,18 +16,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from metalearners import new_learner
 from metalearners.codec import Arrays, decode, encode
 from metalearners.learners.base import Model
 from metalearners.model_files import places, read_arrays, read_content, write_files
-from metalearners.predictions import Prediction
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import larger_is_better
-from warehouse.vocabulary.table import ConfigurationTable
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
 logger = logging.getLogger(__name__)
@@ -101,10 +97,6 @@ class StoredModel:
     def datasets(self) -> int:
         """Number of training datasets."""
         return len(self.runs_on)
-
-    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
-        """Predict scores, as `Model.predict` does."""
-        return self.fitted.predict(configurations, metafeatures)
 
     def description(self) -> dict[str, Any]:
         """Description of the model in a seeds file: JSON values, equal for equal models."""
