@@ -44,8 +44,8 @@ _JITTER = 1e-6  # against rounding errors in the Cholesky factorization
 
 
 @dataclass(frozen=True)
-class ConfigurationKernel:
-    """Converts configurations to `Phi`."""
+class EncodedPoints:
+    """Converts configurations to points: x, or standardized columns before length scales are learned."""
 
     encoding: HyperparameterEncoding
     logarithmic: Annotated[Flags, "J"]
@@ -54,19 +54,25 @@ class ConfigurationKernel:
     """Mean of the column."""
     scale: Annotated[Floats, "J"]
     """Standard deviation of the column times its length scale."""
-    Z: Annotated[Floats, "G J"]
-    factor: Annotated[Floats, "G G"]
-    """Matrix such that k(x, Z) factor = Phi."""
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
-        """x of `configurations` on the dataset with these meta-features."""
+        """(n, J) points of `configurations` on the dataset with these meta-features."""
         encoded = encode_configurations(self.encoding, configurations, metafeatures)
         return standardized(comparable(encoded, self.logarithmic), self.centre, self.scale)
 
     def points_of_runs(self, data: TrainingData) -> Floats:
-        """(m, J) x of runs."""
+        """(m, J) points of runs."""
         encoded = encode_runs(self.encoding, data)
         return standardized(comparable(encoded, self.logarithmic), self.centre, self.scale)
+
+
+@dataclass(frozen=True)
+class ConfigurationKernel(EncodedPoints):
+    """Converts configurations to `Phi`."""
+
+    Z: Annotated[Floats, "G J"]
+    factor: Annotated[Floats, "G G"]
+    """Matrix such that k(x, Z) factor = Phi."""
 
     def features(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """Phi of `configurations` on the dataset with these meta-features."""
@@ -76,6 +82,16 @@ class ConfigurationKernel:
         """Phi of the points `x`."""
         features: Floats = matern(x, self.Z) @ self.factor
         return features
+
+
+def learn_points(data: TrainingData) -> tuple[EncodedPoints, Floats]:
+    """The standardized points, and those of the runs, (m, J)."""
+    encoding = learn_encoding_of(data)
+    encoded = encode_runs(encoding, data)
+    logarithmic = logarithmic_columns(encoding, encoded, data.scales)
+    encoded = comparable(encoded, logarithmic)
+    centre, spread = centre_and_spread(encoded)
+    return EncodedPoints(encoding, logarithmic, centre, spread), standardized(encoded, centre, spread)
 
 
 def learn_kernel(
@@ -88,18 +104,14 @@ def learn_kernel(
         size: most configurations on which the features are based.
         seed: of the choice of runs to learn from.
     """
-    encoding = learn_encoding_of(data)
-    encoded = encode_runs(encoding, data)
-    logarithmic = logarithmic_columns(encoding, encoded, data.scales)
-    encoded = comparable(encoded, logarithmic)
-    centre, spread = centre_and_spread(encoded)
-    x = standardized(encoded, centre, spread)
+    points, x = learn_points(data)
     random = np.random.default_rng(seed)
     lengths = _learn_lengths(x, scores, data.dataset, random)
     x /= lengths
     Z = spread_out(x, size, random, matern)
     factor = nystroem_factor(matern(Z, Z), _JITTER)
-    kernel = ConfigurationKernel(encoding, logarithmic, centre, spread * lengths, Z, factor)
+    scale = points.scale * lengths
+    kernel = ConfigurationKernel(points.encoding, points.logarithmic, points.centre, scale, Z, factor)
     return kernel, kernel.features_at(x)
 
 

@@ -12,15 +12,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from metalearners.encoding.matrices import (
-    centre_and_spread,
-    encode_configurations,
-    encode_runs,
-    learn_encoding_of,
-    standardized,
-)
 from metalearners.encoding.training_data import TrainingData, training_data
-from metalearners.learners.configuration_kernel import comparable, logarithmic_columns
+from metalearners.learners.configuration_kernel import learn_points
 from recommend.bo.published.transfer.gaussian_processes import GaussianProcesses
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
@@ -41,12 +34,7 @@ class PriorTasks:
             BadInput: there is no run.
         """
         data = training_data(runs, metafeatures)
-        self._encoding = learn_encoding_of(data)
-        encoded = encode_runs(self._encoding, data)
-        self._logarithmic = logarithmic_columns(self._encoding, encoded, data.scales)
-        encoded = comparable(encoded, self._logarithmic)
-        self._centre, self._spread = centre_and_spread(encoded)
-        x = standardized(encoded, self._centre, self._spread)
+        self._points, x = learn_points(data)
         algorithms = runs.configurations.algorithms.to_numpy(dtype=object)[data.configuration]
         random = np.random.default_rng(0)
         self.models: dict[str, GaussianProcesses | None] = {
@@ -57,8 +45,7 @@ class PriorTasks:
 
     def points(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Floats:
         """(n, J) configurations on the dataset with these meta-features, encoded like the runs."""
-        encoded = encode_configurations(self._encoding, configurations, metafeatures)
-        return standardized(comparable(encoded, self._logarithmic), self._centre, self._spread)
+        return self._points.points(configurations, metafeatures)
 
 
 def _base_models(
