@@ -18,6 +18,7 @@ from recommend.options import (
     Data,
     FlowOption,
     ReadingWithRoles,
+    RecordOption,
 )
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommend as rank
@@ -84,10 +85,7 @@ class TimeOptions:
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Parallel trials. Default: one per processor.")
     ] = None
-    record: Annotated[
-        bool,
-        typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use."),
-    ] = False
+    record: RecordOption = False
 
 
 @dataclass(frozen=True)

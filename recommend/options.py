@@ -36,6 +36,10 @@ CodeOption = Annotated[
     ),
 ]
 
+RecordOption = Annotated[
+    bool, typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use.")
+]
+
 FlowOption = Annotated[
     list[str] | None,
     typer.Option("--flow", metavar="NAME", help="Only this algorithm, e.g. random_forest. May be repeated."),

@@ -19,7 +19,14 @@ from recommend.bo.tuning.settings import PICKS, USUAL_SECONDS, completed
 from recommend.bo.warmstart import DEFAULT_START, FROM_FILE
 from recommend.explaining.column_importance import MOST_SECONDS, ColumnImportance, seconds_kept
 from recommend.explaining.target_words import target_words
-from recommend.options import ChosenMeasureOption, CodeOption, Data, FlowOption, ReadingWithRoles
+from recommend.options import (
+    ChosenMeasureOption,
+    CodeOption,
+    Data,
+    FlowOption,
+    ReadingWithRoles,
+    RecordOption,
+)
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
 from warehouse.support import console
@@ -163,10 +170,7 @@ class MachineOptions:
         typer.Option(help="Folder of the trials. Default: a folder for this search in your cache."),
     ] = None
     warehouse: WarehouseOption = None
-    record: Annotated[
-        bool,
-        typer.Option("--record/--no-record", help="Write the trials to the warehouse, for later use."),
-    ] = False
+    record: RecordOption = False
     quiet: QuietOption = False
 
 
