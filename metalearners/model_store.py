@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -292,21 +292,35 @@ def _earlier_model(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | N
     Its training data must be identical to those of `origin`.
     """
     now: TrainingData | None = None
-    for place in [*places(warehouse), STARTER / "models"]:
-        for path in sorted(place.glob(f"{origin.learner}-*")):
-            with suppress(DamagedModel, UnusableWarehouse, KeyError, TypeError):
-                known = decode(ModelOrigin, read_content(path, FORMAT, VERSION)["origin"], {})
-                version, fingerprint = known.warehouse_version, known.warehouse_fingerprint
-                named = replace(origin, warehouse_version=version, warehouse_fingerprint=fingerprint)
-                if known != replace(named, left_out=()) or version >= warehouse.version:
-                    continue
-                before = Warehouse.open(warehouse.location, version=version)
-                if before.fingerprint != fingerprint:  # a model of another warehouse
-                    continue
-                now = now or training_data(*_learned_from(origin, warehouse))
-                if same_data(training_data(*_learned_from(known, before)), now):
-                    return load_model(path)
+    for path, known, _ in _models_of(origin.learner, [*places(warehouse), STARTER / "models"]):
+        version = known.warehouse_version
+        if known != replace(_at(known, origin), left_out=()) or version >= warehouse.version:
+            continue
+        with suppress(DamagedModel, UnusableWarehouse):
+            before = Warehouse.open(warehouse.location, version=version)
+            if before.fingerprint != known.warehouse_fingerprint:  # a model of another warehouse
+                continue
+            now = now or training_data(*_learned_from(origin, warehouse))
+            if same_data(training_data(*_learned_from(known, before)), now):
+                return load_model(path)
     return None
+
+
+def _models_of(learner: str, places: Sequence[Path]) -> Iterator[tuple[Path, ModelOrigin, dict[str, Any]]]:
+    """Folder, origin and content of each readable model of a learner."""
+    for place in places:
+        for path in sorted(place.glob(f"{learner}-*")):
+            with suppress(DamagedModel, KeyError):
+                content = read_content(path, FORMAT, VERSION)
+                origin = decode(ModelOrigin, content["origin"], {})
+                if origin.learner == learner:
+                    yield path, origin, content
+
+
+def _at(other: ModelOrigin, origin: ModelOrigin) -> ModelOrigin:
+    """`origin` with the version of the runs of the other."""
+    version, fingerprint = other.warehouse_version, other.warehouse_fingerprint
+    return replace(origin, warehouse_version=version, warehouse_fingerprint=fingerprint)
 
 
 def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, pd.DataFrame]:
@@ -341,13 +355,10 @@ WHERE family IN (SELECT family FROM datasets WHERE list_contains($datasets, data
 
 def _seconds_per_run(learner: str, places: Sequence[Path]) -> float | None:
     """Training time per run of the first stored model of this learner that has one, or None."""
-    for place in places:
-        for path in sorted(place.glob(f"{learner}-*")):
-            with suppress(DamagedModel):
-                content = read_content(path, FORMAT, VERSION)
-                seconds, runs = content.get("seconds"), content.get("runs")
-                if content["origin"]["learner"] == learner and seconds and runs:
-                    return float(seconds / sum(runs.values()))
+    for _, _, content in _models_of(learner, places):
+        seconds, runs = content.get("seconds"), content.get("runs")
+        if seconds and runs:
+            return float(seconds / sum(runs.values()))
     return None
 
 
@@ -387,12 +398,7 @@ def _forget_earlier(model: StoredModel, warehouse: Warehouse) -> None:
     """Remove the warehouse's models that differ from `model` only by an earlier version of the runs."""
     if model.path is None or model.path.parent != warehouse.models:
         return
-    for path in sorted(model.path.parent.glob(f"{model.origin.learner}-*")):
-        with suppress(DamagedModel, KeyError, TypeError):
-            origin = decode(ModelOrigin, read_content(path, FORMAT, VERSION)["origin"], {})
-            version, fingerprint = model.origin.warehouse_version, model.origin.warehouse_fingerprint
-            is_same = model.origin == replace(
-                origin, warehouse_version=version, warehouse_fingerprint=fingerprint
-            )
-            if path != model.path and is_same and origin.warehouse_version < version:
-                warehouse.remove_model(path)
+    for path, origin, _ in [*_models_of(model.origin.learner, [warehouse.models])]:
+        is_earlier = origin.warehouse_version < model.origin.warehouse_version
+        if is_earlier and model.origin == _at(model.origin, origin):
+            warehouse.remove_model(path)
