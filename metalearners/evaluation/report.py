@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from metalearners import canonical_learner, new_learner
-from metalearners.evaluation.protocol import TOPS, LearnerEvaluation
+from metalearners.evaluation.protocol import TOPS, DatasetResult, LearnerEvaluation
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.support.text import counted
@@ -40,23 +41,14 @@ def document(
             policy: {str(number): result.tau_after(number, policy).document() for number in taus}
             for policy, taus in result.per_dataset[0].shots.items()
         },
-        "per_dataset": [
-            {
-                "dataset": one.dataset,
-                "runs": one.runs,
-                "tau": one.tau,
-                "regret": {str(top): value for top, value in one.regret.items()},
-                "choices": list(one.choices),
-                "error": None if math.isnan(one.error) else one.error,
-                "coverage": one.coverage,
-                "shots": {
-                    policy: {str(number): tau for number, tau in taus.items()}
-                    for policy, taus in one.shots.items()
-                },
-            }
-            for one in result.per_dataset
-        ],
+        "per_dataset": [_of_dataset(one) for one in result.per_dataset],
     }
+
+
+def _of_dataset(result: DatasetResult) -> dict[str, Any]:
+    values = asdict(result) | {"error": None if math.isnan(result.error) else result.error}
+    del values["error_in"]  # the same for all
+    return values
 
 
 def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:

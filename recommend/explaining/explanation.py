@@ -76,17 +76,6 @@ class Reasons:
     hyperparameters: ContributionParts | None
     """Parts by hyperparameter; the base is the prediction for the algorithm's default; None = unknown."""
 
-    def document(self) -> dict[str, Any]:
-        """The sums as JSON values."""
-        return {
-            "rank": self.rank,
-            "predicted": self.predicted,
-            "trials": self.trials,
-            "datasets": asdict(self.datasets),
-            "traits": asdict(self.traits),
-            "hyperparameters": None if self.hyperparameters is None else asdict(self.hyperparameters),
-        }
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -118,7 +107,7 @@ class Explanation:
             "evidence": {"runs": self.runs, "datasets": self.datasets, "trials": self.trials},
             "total_weight": self.total_weight,
             "datasets": [asdict(known) for known in self.known],
-            "configurations": [reasons.document() for reasons in self.configurations],
+            "configurations": [asdict(reasons) for reasons in self.configurations],
             "fallbacks": list(self.fallbacks),
         }
 
