@@ -95,17 +95,14 @@ class CandidateScorer:
     def draw(self, candidates: Sequence[Configurations], random: np.random.Generator) -> Floats:
         """(n,) one draw of the candidates' values from the posterior after the trials.
 
-        From the joint distribution if the surrogate has it (`Draws`), else independently.
-
-        Raises:
-            BadInput: the surrogate has no uncertainty.
+        From the joint distribution if the surrogate has it (`Draws`), else independently. The surrogate needs
+        uncertainty (`states_uncertainty`).
         """
         X = self._encoded.of(candidates)
         if isinstance(self._surrogate, Draws):
             return self._surrogate.draw(X, random)
         predicted = self._surrogate.predict(X)
-        if predicted.std is None:
-            raise BadOption("this surrogate has no uncertainty, so no values can be drawn")
+        assert predicted.std is not None
         return predicted.mean + predicted.std * random.standard_normal(len(predicted.mean))
 
 

@@ -34,7 +34,6 @@ from recommend.bo.published.strategies.decisions import Branch, Decisions, State
 from recommend.bo.strategies import SearchInputs
 from recommend.space import Configurations
 from warehouse.support.arrays import Floats
-from warehouse.support.errors import BadOption
 from warehouse.support.text import counted
 from warehouse.vocabulary.table import ALGORITHM
 
@@ -61,14 +60,6 @@ class TreeSettings:
     initial: int | None = 3
     """kappa, configurations of each algorithm tried first in addition to its default; None = neither these
     nor the defaults are tried first: the tree grows from the surrogate's expectations."""
-
-    def __post_init__(self) -> None:
-        if self.exploration < 0:
-            raise BadOption("exploration must be 0 or more")
-        if not 0 < self.widening <= 1:
-            raise BadOption("widening must be more than 0 and 1 at most")
-        if self.samples < 1 or self.draws < 1 or (self.initial is not None and self.initial < 0):
-            raise BadOption("samples and draws must be 1 or more, initial 0 or more")
 
 
 def policy(expected: Floats) -> Floats:
@@ -130,9 +121,6 @@ class TreeSearch(Optimizer):
 
         The starts are followed by each algorithm's default and `settings.initial` configurations, or fewer if
         these and the starts would exceed `FIRST_SHARE` of the planned trials.
-
-        Raises:
-            BadInput: a number out of range.
         """
         self._settings = settings
         self._decisions = Decisions(inputs.candidates, settings.samples, inputs.seed)

@@ -23,7 +23,6 @@ from recommend.bo.surrogates import Surrogate
 from recommend.bo.surrogates.base import Matrix
 from recommend.space import Space
 from tests.recommend.bo.toys import ONE_AXIS, Recorder
-from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.parameters import Choice, Number
 
@@ -248,18 +247,3 @@ def test_the_best_structure_is_found_sooner_than_at_random() -> None:
             trials += 1
         needed.append(trials)
     assert np.mean(needed) < 72 / 3
-
-
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"exploration": -1.0}, "exploration must be 0 or more"),
-        ({"widening": 0.0}, "widening must be more than 0"),
-        ({"widening": 1.1}, "widening must be more than 0 and 1 at most"),
-        ({"samples": 0}, "samples and draws must be 1 or more"),
-        ({"initial": -1}, "initial 0 or more"),
-    ],
-)
-def test_invalid_settings_are_refused(settings: dict[str, float], reason: str) -> None:
-    with pytest.raises(BadInput, match=reason):
-        TreeSettings(**settings)  # type: ignore[arg-type]
