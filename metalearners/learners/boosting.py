@@ -198,9 +198,6 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
         slope = max(float(centred @ data.scores) / squares, 0.0) if squares > 0 else 1.0
         return slope, -slope * float(output.mean())
 
-    def _boosted(self, X: Floats, parameters: Mapping[str, Any], **dataset: Any) -> Forest:
-        return forest_of(self.boost(X, parameters, **dataset))
-
 
 @dataclass(frozen=True, kw_only=True)
 class LightGBMRegressorLearner(_BoostedTreesLearner):
@@ -215,7 +212,7 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
         return self.targets
 
     def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest:  # noqa: ARG002 (rankers need it)
-        return self._boosted(X, {"objective": "regression"}, label=y)
+        return forest_of(self.boost(X, {"objective": "regression"}, label=y))
 
     def _scale(self, output: Floats, data: TrainingData) -> tuple[float, float]:
         return (1.0, 0.0) if self.targets == "standardized" else super()._scale(output, data)
@@ -233,4 +230,4 @@ class LightGBMRankerLearner(_BoostedTreesLearner):
         order = order[within < _LARGEST_QUERY]
         parameters = {"objective": "lambdarank", "label_gain": ",".join(map(str, range(_GRADES)))}
         group = np.bincount(data.dataset[order])
-        return self._boosted(X[order], parameters, label=grade[order], group=group)
+        return forest_of(self.boost(X[order], parameters, label=grade[order], group=group))
