@@ -297,18 +297,13 @@ def _for_sklearn(seeds: Seeds, space: Space) -> dict[str, Any]:
     return {"grids": [sklearn_grid(get_flow(name), own) for name, own in values.items()]}
 
 
-def _for_configspace(_: Seeds, space: Space) -> dict[str, Any]:
-    document: dict[str, Any] = space.config_space.to_serialized_dict()
-    return document
-
-
 EXPORTS: dict[str, Callable[[Seeds, Space], dict[str, Any]]] = {
     "optuna": _for_optuna,
     "smac": _for_smac,
     "flaml": _for_flaml,
     "ray": _for_ray,
     "sklearn": _for_sklearn,
-    "configspace": _for_configspace,
+    "configspace": lambda _, space: space.config_space.to_serialized_dict(),
 }
 """Tool -> maker of its document."""
 

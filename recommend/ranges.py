@@ -129,7 +129,8 @@ def learn_ranges(flow: SearchedFlow, predictor: Predictor, metafeatures: pd.Seri
     space = Space([flow])
     drawn = space.configurations(space.sample(DRAWN, np.random.default_rng(0)))
     with one_thread():
-        weights = _best(predictor.predict(drawn.table, metafeatures).mean)
+        scores = predictor.predict(drawn.table, metafeatures).mean
+    weights: Floats = (scores >= np.quantile(scores, 1 - SHARE)).astype(np.float64)
     narrowed: dict[str, Number | Choice] = {}
     chances: dict[str, tuple[float, ...]] = {}
     for own in flow.hyperparameters:
@@ -155,12 +156,6 @@ def learn_ranges(flow: SearchedFlow, predictor: Predictor, metafeatures: pd.Seri
         ),
     )
     return FlowRanges(flow, within, chances)
-
-
-def _best(scores: Floats) -> Floats:
-    """(n,) 1 for the best share of n scores (`SHARE`), at least one, and 0 for the others."""
-    good: Floats = (scores >= np.quantile(scores, 1 - SHARE)).astype(np.float64)
-    return good
 
 
 def shortest_range(places: Floats, weights: Floats, held: float) -> tuple[int, int]:

@@ -120,11 +120,6 @@ def _totals(dataset: Dataset) -> Iterator[Caution]:
             return
 
 
-def rows_looked_at(n: int) -> Positions:
-    """Positions, among `n`, of the rows searched for leaks: a fixed random sample."""
-    return np.random.default_rng(0).permutation(n)[:_ROWS_LOOKED_AT]
-
-
 def share_left(column: pd.Series, strata: Positions) -> float:
     """Share of the errors of always predicting the largest stratum that remain if one column is known.
 
@@ -189,7 +184,7 @@ def class_of_gaps(gaps: Flags, target: pd.Series) -> tuple[str, bool, float] | N
 
 
 def _leaks(dataset: Dataset) -> Iterator[Caution]:
-    rows = rows_looked_at(len(dataset.target))
+    rows = np.random.default_rng(0).permutation(len(dataset.target))[:_ROWS_LOOKED_AT]
     features, target = dataset.features.iloc[rows], dataset.target.iloc[rows]
     words, strata = target_words(dataset), strata_of(target)
     for name in features.columns:
