@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -53,10 +54,6 @@ _FROM_MODULES = {
     },
 }
 """Name that scripts may use, including functions of `snippets` -> its import."""
-_STANDARD_LIBRARY = (
-    *("argparse", "collections", "csv", "functools", "gzip", "io", "operator", "pathlib", "typing"),
-    "warnings",
-)
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def script(
     own = "\n\n".join(
         [
             _read(reading),
-            _opened(),
+            _OPENED,
             _features(reading),
             *fit_functions(fitting),
             splitting.function(),
@@ -196,12 +193,14 @@ def _imports(body: str, fitting: Fitting) -> str:
     sections = []
     for is_standard in (True, False):
         lines = [
-            line for line in plain_imports.values() if (line.split()[1] in _STANDARD_LIBRARY) == is_standard
+            line
+            for line in plain_imports.values()
+            if (line.split()[1] in sys.stdlib_module_names) == is_standard
         ]
         lines += [
             _import(module, own)
             for module, own in sorted(by_module.items())
-            if (module.partition(".")[0] in _STANDARD_LIBRARY) == is_standard
+            if (module.partition(".")[0] in sys.stdlib_module_names) == is_standard
         ]
         sections.append("\n".join(lines))
     return "\n\n".join(sections) + "\n"
@@ -309,8 +308,7 @@ def _read(reading: ColumnReading) -> str:
     )
 
 
-def _opened() -> str:
-    return '''def opened(
+_OPENED = '''def opened(
     path: str, names: list[str], parser: argparse.ArgumentParser
 ) -> pd.DataFrame:
     """The table in a file; exits with a message if it can't be used."""
