@@ -283,7 +283,7 @@ def update(
 
     opened = Warehouse.open(warehouse)
     with console.progress(quiet) as show:
-        updated = updated_model(model, opened, report=lambda now: show(_stands(now)))
+        updated = updated_model(model, opened, lambda now: show(_stands(now)))
     path = _stored_path(updated)
     print(updated.summary())
     print(path)

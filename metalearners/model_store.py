@@ -192,18 +192,14 @@ def _stored(origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
     return kept(origin.key, warehouse, read, "training it again")
 
 
-def updated_model(
-    path: str | Path,
-    warehouse: Warehouse,
-    *,
-    report: Callable[[Round], None] | None = None,
-) -> StoredModel:
+def updated_model(path: str | Path, warehouse: Warehouse, report: Callable[[Round], None]) -> StoredModel:
     """The model in the directory `path`, trained further on all runs of `warehouse`, and stored.
 
     `trained_model` then finds it as the model of these runs.
 
     Args:
         path: the directory, or its name if it lies in a folder of models of the warehouse or the cache.
+        report: called with the progress.
 
     Raises:
         BadInput: there is no such model, its learner can only be trained from the start, or the new one

@@ -42,7 +42,7 @@ def fit_pipeline(
     outcomes: Positions | Floats,
     roles: Mapping[str, Role],
     seed: int,
-    weights: Floats | None = None,
+    weights: Floats | None,
 ) -> Any:
     """Fit the pipeline of a configuration, `with_probabilities` and without warnings, as in trials.
 

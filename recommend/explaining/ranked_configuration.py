@@ -33,9 +33,9 @@ class RankedConfiguration:
     """Expected value of a run in the unit of the measure; None if only scores are known."""
     flow: SearchedFlow
     """The algorithm: a `Flow` if Headstart builds it."""
-    beats_first: float | None = None
+    beats_first: float | None
     """Probability of beating the first one, if it was selected as its complement; else None."""
-    places: Sequence[PastRank] = ()
+    places: Sequence[PastRank]
     """Its ranks on the datasets that support it most."""
 
     def __repr__(self) -> str:

@@ -58,7 +58,7 @@ class WorthInstalling:
 
 
 def worth_installing(
-    known: Knowledge, candidates: Candidates, expected: Forecast, chosen: Chosen, budget: float | None = None
+    known: Knowledge, candidates: Candidates, expected: Forecast, chosen: Chosen, budget: float | None
 ) -> WorthInstalling | None:
     """The best of the configurations whose package is missing, if it is expected to be better than `chosen`.
 

@@ -65,7 +65,7 @@ class Curves:
     """(M,) seconds for choosing the configurations of one trial."""
     trial_seconds: Floats
     """(M,) seconds of a trial; NaN if unknown."""
-    by: By = "trials"
+    by: By
 
     @property
     def trials(self) -> int:

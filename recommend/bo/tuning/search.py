@@ -117,11 +117,11 @@ def search_task(
     firsts: Firsts,
     fit: Fit | None,
     deadline: Deadline,
+    jobs: int,
+    report: Callable[[Progress], None],
     proposer: Proposer | None = None,
     folder: Path | None = None,
-    jobs: int = 1,
     executor: Executor | None = None,
-    report: Callable[[Progress], None] = lambda _: None,
     watch: Callable[[SearchResult], object] | None = None,
 ) -> SearchResult:
     """Search on a described task; arguments as for `tune`, and these:
@@ -143,6 +143,12 @@ def search_task(
             ),
             task.measure,
         )
+
+    def told(progress: Progress) -> None:
+        report(progress)
+        if watch is not None:
+            watch(_result(session))
+
     data = {"content_hash": dataset.content_hash, "rows": len(dataset.features)}
     with (
         TrialHistory(folder, {**search.description(), "data": data, **_split(dataset)}) as history,
@@ -161,14 +167,8 @@ def search_task(
             runner=runner,
             jobs=jobs,
             wants_model=fit is not None,
+            report=told,
         )
-
-        def told(progress: Progress) -> None:
-            report(progress)
-            if watch is not None:
-                watch(_result(session))
-
-        session.report = told
         session.run()
         return _result(session)
 

@@ -96,10 +96,10 @@ class Session:
     unknown."""
     proposer: Proposer
     runner: Runner
-    jobs: int = 1
+    jobs: int
     """Tasks that the runner can run at the same time."""
-    wants_model: bool = True
-    report: Callable[[Progress], None] = lambda _: None
+    wants_model: bool
+    report: Callable[[Progress], None]
     fits: ModelFits = field(init=False)
     selection: Selection = field(init=False)
     interrupted: bool = field(default=False, init=False)
