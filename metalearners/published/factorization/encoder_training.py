@@ -17,7 +17,7 @@ from metalearners.gp.kernels import Shape
 from metalearners.learners.base import UNWATCHED, Round, Watch
 from metalearners.published.factorization.checkpoint import Checkpoint
 from metalearners.published.factorization.encoder import Encoder
-from metalearners.published.factorization.gplvm import correlation, torch_device
+from metalearners.published.factorization.gplvm import as_array, correlation, torch_device
 from metalearners.published.factorization.latent_kernel import LATENT, LatentKernel, LatentTraining
 from metalearners.published.factorization.likelihood import nll, one_thread
 from warehouse.support.arrays import Floats
@@ -136,12 +136,9 @@ class _Network(torch.nn.Module):
         return zlib.crc32(b"".join(part.detach().cpu().numpy().tobytes() for part in self.parameters()))
 
     def trained(self) -> tuple[Encoder, LatentKernel]:
-        def array(parameter: Tensor) -> Floats:
-            return parameter.detach().cpu().double().numpy().copy()
-
         encoder = Encoder(
-            tuple(array(layer.weight) for layer in self.layers),
-            tuple(array(layer.bias) for layer in self.layers),
+            tuple(as_array(layer.weight) for layer in self.layers),
+            tuple(as_array(layer.bias) for layer in self.layers),
         )
         gamma = np.ones(len(encoder.biases[-1]))  # the last layer learns the scale of each dimension
         return encoder, LatentKernel(

@@ -197,16 +197,13 @@ class _Model(torch.nn.Module):
         return phi
 
     def trained(self, losses: list[float]) -> GPLVM:
-        def array(parameter: Tensor) -> Floats:
-            return parameter.detach().cpu().double().numpy().copy()
-
         kernel = LatentKernel(
             self.shape,
             float(self.log_alpha.detach().exp()),
-            np.exp(array(self.log_gamma)),
+            np.exp(as_array(self.log_gamma)),
             float(self.sigma2.detach()),
         )
-        return GPLVM(kernel, array(self.X), tuple(losses), None if self.Z is None else array(self.Z))
+        return GPLVM(kernel, as_array(self.X), tuple(losses), None if self.Z is None else as_array(self.Z))
 
 
 def correlation(r2: Tensor, shape: Shape) -> Tensor:
@@ -276,6 +273,11 @@ class _Objective:
             observed_there = torch.tensor(observed, device=self._device)
             parts.append(nll(of_chunk, model.sigma2, y_there, observed_there))
         return torch.stack(parts).sum()
+
+
+def as_array(parameter: Tensor) -> Floats:
+    """A copy of a parameter's values in double precision."""
+    return parameter.detach().cpu().double().numpy().copy()
 
 
 def torch_device(name: str) -> torch.device:
