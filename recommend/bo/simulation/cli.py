@@ -22,7 +22,7 @@ from warehouse.support.journal import Journal
 from warehouse.support.option_groups import grouped
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
-from warehouse.vocabulary.task_types import TaskType, runs_learned
+from warehouse.vocabulary.task_types import runs_learned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +151,7 @@ def simulate(
     from recommend.bo.simulation.curves import UNITS, curves_of, draw
     from recommend.bo.simulation.runner import SimulationPlan
     from recommend.bo.simulation.runner import simulate as run_simulation
+    from recommend.bo.simulation.times import timed_runs
 
     known = Warehouse.open(machines.warehouse)
     task_type, measure = runs_learned(on.task, on.measure)
@@ -170,7 +171,7 @@ def simulate(
             runs,
             metafeatures,
             plan,
-            times=_times(known, on.flow, task_type),
+            times=timed_runs(known, on.flow, task_type),
             datasets=chosen,
             jobs=machines.jobs,
             executor=executor,
@@ -198,16 +199,6 @@ def simulate(
     if comparison is not None:
         after, over = results.at, f"mean regret over {plan.trials} {UNITS[plan.by]}"
         print(f"\n{comparison.table(over if after is None else f'regret after {after}')}")
-
-
-def _times(warehouse: Warehouse, flow: str | None, task_type: TaskType) -> RunTable | None:
-    """Runs with their times; None if no run of the flow has a time."""
-    from recommend.bo.simulation.times import timed_runs
-
-    try:
-        return timed_runs(warehouse, flow, task_type)
-    except TooFewRuns:
-        return None
 
 
 def _chosen(on: TaskOptions, runs: RunTable, metafeatures: pd.DataFrame) -> list[str] | None:
