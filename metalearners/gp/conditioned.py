@@ -57,8 +57,7 @@ class Conditioned:
         """Expected values in the measure's unit (`Predictor.expect`), for the training size of the trials.
 
         Tried configurations get their posterior mean, too, given the noise from their number of test rows:
-            the
-        best of many measured values is partly luck.
+        the best of many measured values is partly luck.
         """
         if self._say_nothing:
             return self.model.expect(configurations, metafeatures, rows)
