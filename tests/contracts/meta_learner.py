@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import pytest
 
 from metalearners.codec import decode, encode, with_settings
 from metalearners.learners.base import MetaLearner, Model
-from metalearners.predictions import Observations
+from metalearners.predictions import Observations, Prediction
 from tests.tables import flow_table, joint_table
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput, DamagedModel
@@ -97,6 +98,24 @@ def best(
     dataset = pd.Series({"NumberOfInstances": 300.0, "NumberOfFeatures": 10.0, "NumberOfClasses": classes})
     predicted = model.predict(configurations, dataset).mean
     return configurations.hyperparameters[column].iloc[int(np.argmax(predicted))]
+
+
+class Spy:
+    """A learner that records the datasets whose runs and meta-features it gets, and learns nothing."""
+
+    def __init__(self, seen: list[tuple[set[str], set[str]]]) -> None:
+        self.seen = seen
+        self.settings: dict[str, Any] = {}
+
+    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> "Spy":
+        self.seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
+        return self
+
+    def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
+        return Prediction(np.arange(len(configurations), dtype=float))
+
+    def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
+        return np.arange(len(configurations))[:n]
 
 
 class MetaLearnerContract:

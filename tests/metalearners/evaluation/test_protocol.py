@@ -1,18 +1,14 @@
 """Leave one dataset out: the measures against hand-computed values, and the protocol's promises."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import metalearners.evaluation.protocol
 from metalearners.evaluation.protocol import evaluate, interval, kendall_tau, normalized_regret, usual_folds
-from metalearners.predictions import Prediction
 from tests.cases import each
-from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.contracts.meta_learner import Spy, toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
 
 FAST = {"trees": 20, "leaves": 4}
@@ -56,44 +52,28 @@ def test_the_interval_is_students_t() -> None:
     )
 
 
-class Spy:
-    """A learner that records its training data."""
-
-    settings: dict[str, Any] = {}  # noqa: RUF012
-    seen: list[tuple[set[str], set[str]]] = []  # noqa: RUF012 (the evaluation makes the learners)
-
-    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> "Spy":
-        Spy.seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
-        return self
-
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
-        return Prediction(np.arange(len(configurations), dtype=float))
-
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
-        return np.arange(len(configurations))[:n]
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[set[str], set[str]]]:
+    """What the learners of evaluations are trained on."""
+    found: list[tuple[set[str], set[str]]] = []
+    monkeypatch.setattr("metalearners.evaluation.protocol.new_learner", lambda *_: Spy(found))
+    return found
 
 
 def test_a_learner_sees_neither_runs_nor_metafeatures_of_the_left_out_dataset(
-    monkeypatch: pytest.MonkeyPatch,
+    seen: list[tuple[set[str], set[str]]],
 ) -> None:
-    def new_spy(name: str, settings: Mapping[str, Any] | None) -> Spy:  # noqa: ARG001
-        return Spy()
-
-    monkeypatch.setattr(metalearners.evaluation.protocol, "new_learner", new_spy)
-    monkeypatch.setattr(Spy, "seen", [])
     evaluate(toy_runs(), toy_metafeatures(), "spy")
     everything = set(toy_metafeatures().index)
-    assert [everything - runs for runs, _ in Spy.seen] == [{f"toy:{number}"} for number in range(12)]
-    assert all(runs == known for runs, known in Spy.seen)
+    assert [everything - runs for runs, _ in seen] == [{f"toy:{number}"} for number in range(12)]
+    assert all(runs == known for runs, known in seen)
 
 
-def test_a_fold_of_families_is_left_out_by_one_training(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_of_families_is_left_out_by_one_training(seen: list[tuple[set[str], set[str]]]) -> None:
     """Twelve families in five folds: the first and the sixth share one, and so on."""
-    monkeypatch.setattr(metalearners.evaluation.protocol, "new_learner", lambda name, settings: Spy())  # noqa: ARG005
-    monkeypatch.setattr(Spy, "seen", [])
     found = evaluate(toy_runs(), toy_metafeatures(), "spy", folds=5)
     everything = set(toy_metafeatures().index)
-    left_out = [everything - runs for runs, _ in Spy.seen]
+    left_out = [everything - runs for runs, _ in seen]
     assert left_out[0] == {"toy:0", "toy:5", "toy:10"}
     assert len(left_out) == 5
     assert [result.dataset for result in found.per_dataset] == [f"toy:{number}" for number in range(12)]

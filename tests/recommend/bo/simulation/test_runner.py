@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from distributed import Client
 
-from metalearners.predictions import Prediction
 from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, simulate
-from tests.contracts.meta_learner import toy_metafeatures, toy_runs
+from tests.contracts.meta_learner import Spy, toy_metafeatures, toy_runs
 from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
@@ -133,23 +131,6 @@ def test_a_dataset_without_runs_is_refused() -> None:
     alone = replace(RUNS, runs=RUNS.runs[RUNS.runs["dataset"] == "toy:3"])
     with pytest.raises(BadInput, match="two families of datasets or more"):
         simulate(alone, METAFEATURES, SimulationPlan(("random",)), datasets=["toy:3"])
-
-
-class Spy:
-    """A learner that records its training data."""
-
-    def __init__(self, seen: list[tuple[set[str], set[str]]]) -> None:
-        self.seen = seen
-
-    def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> "Spy":
-        self.seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
-        return self
-
-    def predict(self, configurations: pd.DataFrame, metafeatures: pd.Series) -> Prediction:  # noqa: ARG002
-        return Prediction(np.arange(len(configurations), dtype=float))
-
-    def choose(self, configurations: pd.DataFrame, metafeatures: pd.Series, n: int) -> np.ndarray:  # noqa: ARG002
-        return np.arange(len(configurations))[:n]
 
 
 def test_nothing_is_learned_from_the_searched_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
