@@ -115,23 +115,25 @@ def test_a_history_may_be_kept_in_memory_alone() -> None:
         assert history.resampling == {"folds": 5, "train_rows": None}
 
 
-@pytest.mark.parametrize("kept", [0, 1, 60, 100, -1])
-def test_truncated_predictions_count_as_missing(tmp_path: Path, kept: int) -> None:
-    with TrialHistory(tmp_path, SEARCH) as history:
+def predictions_in(folder: Path) -> Path:
+    """The file with the predictions of the only trial of a new history."""
+    with TrialHistory(folder, SEARCH) as history:
         history.begin(entry(0))
         history.end(0, success(0.8, np.ones((9, 2))))
-        file = tmp_path / "probabilities" / "0.npy"
-        file.write_bytes(file.read_bytes()[:kept])
+    return folder / "probabilities" / "0.npy"
+
+
+@pytest.mark.parametrize("kept", [0, 1, 60, 100, -1])
+def test_truncated_predictions_count_as_missing(tmp_path: Path, kept: int) -> None:
+    file = predictions_in(tmp_path)
+    file.write_bytes(file.read_bytes()[:kept])
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.trials[0].predictions is None
         assert history.trials[0].evaluation == success(0.8)
 
 
 def test_unfinished_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
-    folder = tmp_path / "probabilities"
-    with TrialHistory(tmp_path, SEARCH) as history:
-        history.begin(entry(0))
-        history.end(0, success(0.8, np.ones((9, 2))))
+    folder = predictions_in(tmp_path).parent
     (folder / ".0123456789abcdef").write_bytes(b"half")
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.trials[0].predictions is not None
@@ -139,11 +141,8 @@ def test_unfinished_files_of_a_killed_process_are_removed(tmp_path: Path) -> Non
 
 
 def test_predictions_with_an_endless_size_are_not_read(tmp_path: Path) -> None:
-    with TrialHistory(tmp_path, SEARCH) as history:
-        history.begin(entry(0))
-        history.end(0, success(0.8, np.ones((9, 2))))
-        file = tmp_path / "probabilities" / "0.npy"
-        file.write_bytes(file.read_bytes().replace(b"(9, 2)", b"(9999999999, 2)"))
+    file = predictions_in(tmp_path)
+    file.write_bytes(file.read_bytes().replace(b"(9, 2)", b"(9999999999, 2)"))
     with TrialHistory(tmp_path, SEARCH) as history:
         assert history.trials[0].predictions is None
 
