@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -91,11 +92,16 @@ def our_predictions(flow: str, values: Mapping[str, Value], dataset: Dataset) ->
     pipeline = get_flow(flow).pipeline(values, dataset.roles)
     if "balancing" not in values:
         pipeline = with_probabilities(pipeline)
-    pipeline.fit(dataset.features, target_code(dataset).values(dataset))
-    predicted = pd.DataFrame({"prediction": pipeline.predict(dataset.features)})
-    if hasattr(pipeline, "predict_proba"):
-        names = [f"probability of {label}" for label in pipeline.classes_]
-        predicted[names] = pipeline.predict_proba(dataset.features)
+    return predictions(pipeline, dataset)
+
+
+def predictions(model: Any, dataset: Dataset) -> pd.DataFrame:
+    """Predictions of a model for its training rows, in the scripts' format."""
+    model.fit(dataset.features, target_code(dataset).values(dataset))
+    predicted = pd.DataFrame({"prediction": model.predict(dataset.features)})
+    if hasattr(model, "predict_proba"):
+        names = [f"probability of {label}" for label in model.classes_]
+        predicted[names] = model.predict_proba(dataset.features)
     return predicted
 
 

@@ -4,7 +4,6 @@ import ast
 import warnings
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from threadpoolctl import threadpool_limits
@@ -13,10 +12,9 @@ from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from recommend.calibration import with_probabilities
 from recommend.code import script
-from recommend.code.targets import target_code
 from tests.recommend.code.cases import configuration, task_of
 from tests.recommend.code.conftest import Tables
-from tests.recommend.code.scripts import ORIGIN, assert_same_predictions, run_scripts
+from tests.recommend.code.scripts import ORIGIN, assert_same_predictions, predictions, run_scripts
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION
 
@@ -57,18 +55,6 @@ def pipeline(name: str, dataset: Dataset) -> object:
     return with_probabilities(get_flow(one.algorithm).pipeline(one.values, dataset.roles))
 
 
-def predictions(model: object, dataset: Dataset) -> pd.DataFrame:
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")
-        model.fit(dataset.features, target_code(dataset).values(dataset))  # type: ignore[attr-defined]
-        found = pd.DataFrame({"prediction": model.predict(dataset.features)})  # type: ignore[attr-defined]
-        if not dataset.n_classes:
-            return found
-        names = [f"probability of {label}" for label in model.classes_]  # type: ignore[attr-defined]
-        found[names] = model.predict_proba(dataset.features)  # type: ignore[attr-defined]
-    return found
-
-
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_a_script_predicts_the_average_of_headstarts_pipelines(
     name: str, tables: Tables, written: tuple[Path, str]
@@ -83,7 +69,10 @@ def test_a_script_predicts_the_average_of_headstarts_pipelines(
         average = VotingClassifier(members, voting="soft", weights=weights)
     else:
         average = VotingRegressor(members, weights=weights)
-    assert_same_predictions(folder / f"{name}.csv", predictions(average, dataset))
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        expected = predictions(average, dataset)
+    assert_same_predictions(folder / f"{name}.csv", expected)
 
 
 def test_a_script_of_an_ensemble_cross_validates_and_saves(written: tuple[Path, str]) -> None:

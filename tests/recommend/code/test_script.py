@@ -80,19 +80,29 @@ print([type(step).__module__.split(".")[0] for _, step in model.steps])
 """
 
 
+@pytest.mark.parametrize(
+    ("name", "score", "library"),
+    [
+        ("lightgbm that stops early", "accuracy: 0.", "lightgbm"),
+        ("kernel_ridge of log1p", "neg_root_mean_squared_error: -", "sklearn"),
+        ("gaussian_process", "neg_root_mean_squared_error: -", "sklearn"),
+        ("lightgbm of absolute errors that stops early", "neg_root_mean_squared_error: -", "sklearn"),
+    ],
+)
 def test_a_script_cross_validates_and_saves_a_model_that_is_loaded_without_it(
-    csv: Path, codes: dict[str, str], tmp_path: Path
+    name: str, score: str, library: str, tables: Tables, codes: dict[str, str], tmp_path: Path
 ) -> None:
-    (tmp_path / "fit.py").write_text(codes["lightgbm that stops early"], encoding="utf-8")
+    csv, _ = tables[task_of(name)]
+    (tmp_path / "fit.py").write_text(codes[name], encoding="utf-8")
     (tmp_path / "load.py").write_text(LOAD, encoding="utf-8")
     calls = [("fit.py", csv), ("fit.py", csv, "--save", "model.joblib"), ("load.py", "model.joblib")]
     out, complaints = run_scripts(calls, tmp_path)
     assert complaints == ""
     scores, saved, loaded = out.splitlines()
-    assert scores.startswith("accuracy: 0.")
+    assert scores.startswith(score)
     assert scores.endswith("over 5 folds")
     assert saved == "model.joblib: the model, for joblib.load"
-    assert loaded == "['sklearn', 'lightgbm']"
+    assert loaded == f"['sklearn', '{library}']"
 
 
 def test_the_head_describes_the_script_and_its_origin(codes: dict[str, str]) -> None:
@@ -122,24 +132,6 @@ def test_scripts_import_only_what_they_state(codes: dict[str, str]) -> None:
         assert imported - sys.stdlib_module_names <= allowed
         (needs,) = re.findall("Needs (.*); nothing else", code)
         assert {one for one in BOOSTERS if one in needs} == {*BOOSTERS} & imported
-
-
-@pytest.mark.parametrize(
-    "name", ["kernel_ridge of log1p", "gaussian_process", "lightgbm of absolute errors that stops early"]
-)
-def test_a_script_of_a_regressor_cross_validates_and_saves_a_model(
-    name: str, tables: Tables, codes: dict[str, str], tmp_path: Path
-) -> None:
-    csv, _ = tables[task_of(name)]
-    (tmp_path / "fit.py").write_text(codes[name], encoding="utf-8")
-    (tmp_path / "load.py").write_text(LOAD, encoding="utf-8")
-    calls = [("fit.py", csv), ("fit.py", csv, "--save", "model.joblib"), ("load.py", "model.joblib")]
-    out, complaints = run_scripts(calls, tmp_path)
-    assert complaints == ""
-    scores, saved, loaded = out.splitlines()
-    assert scores.startswith("neg_root_mean_squared_error: -")
-    assert saved == "model.joblib: the model, for joblib.load"
-    assert loaded == "['sklearn', 'sklearn']"
 
 
 def test_a_script_of_a_regressor_has_the_folds_of_trials(tables: Tables) -> None:
