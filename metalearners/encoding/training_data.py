@@ -113,14 +113,10 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
     )
 
 
-def same_data(one: TrainingData, other: TrainingData) -> bool:
-    """Whether both hold exactly the same numbers in the same order."""
-    return all(_same(getattr(one, own.name), getattr(other, own.name)) for own in fields(TrainingData))
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, LargerRuns):
-        return all(_same(getattr(one, own.name), getattr(other, own.name)) for own in fields(LargerRuns))
+def same_data(one: Any, other: Any) -> bool:
+    """Whether two `TrainingData`, or values of a field, hold exactly the same numbers in the same order."""
+    if isinstance(one, TrainingData | LargerRuns):
+        return all(same_data(getattr(one, own.name), getattr(other, own.name)) for own in fields(one))
     if isinstance(one, pd.DataFrame):
         return bool(one.equals(other))
     if isinstance(one, np.ndarray):
