@@ -211,15 +211,12 @@ class Session:
 
     def _next(self) -> Task | None:
         fit = self._next_fit()
-        if fit is not None:
-            return fit
-        if self.fits.fitted and self.deadline.elapsed() >= self._next_selection > 0:
+        if fit is None and self.fits.fitted and self.deadline.elapsed() >= self._next_selection > 0:
             self._select()
             fit = self._next_fit()
-            if fit is not None:
-                return fit
         return (
-            self._next_repetition()
+            fit
+            or self._next_repetition()
             or self._next_trial()
             or self._next_repetition(at_once=self.budget.trials is None)
         )
