@@ -203,7 +203,7 @@ class RowSample:
         sizes = np.bincount(attribute, minlength=self.categories.shape[1])
         whole = (self.categories >= 0).all(axis=0)
         is_last = np.append(attribute[1:] != attribute[:-1], True)[: len(attribute)]
-        return is_last & ((sizes == 2) & whole)[attribute] if len(attribute) else np.zeros(0, dtype=bool)
+        return is_last & ((sizes == 2) & whole)[attribute]
 
 
 def average_ranks(values: npt.NDArray[np.floating]) -> Floats:
@@ -213,9 +213,9 @@ def average_ranks(values: npt.NDArray[np.floating]) -> Floats:
     return ranks
 
 
-def quantile_bins(values: Floats, bins: int) -> Positions:
-    """(n,) bins of `values` from 0, of about equal size; equal values share a bin."""
-    return np.floor(bins * (average_ranks(values) - 0.5) / len(values)).astype(np.intp)
+def quantile_bins(values: Floats) -> Positions:
+    """(n,) one of `BINS` bins of `values`, from 0, of about equal size; equal values share a bin."""
+    return np.floor(BINS * (average_ranks(values) - 0.5) / len(values)).astype(np.intp)
 
 
 def available_cpus() -> int:
@@ -237,7 +237,7 @@ def _draw(prepared: Prepared) -> RowSample:
         y, n_classes = _ordered_classes(prepared.y, row_hashes)
         t, outcome = np.empty(0), y
     else:
-        y, n_classes = quantile_bins(prepared.t, BINS), BINS
+        y, n_classes = quantile_bins(prepared.t), BINS
         t, outcome = prepared.t, np.unique(prepared.t, return_inverse=True)[1]
     if len(set(digests.values())) < len(names):
         digests = _told_apart(features, digests, row_hashes, outcome)

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from ingest.metafeatures.columns import entropy, skewness_and_kurtosis
-from ingest.metafeatures.prepared import BINS, CONSTANT_TARGET, Prepared, average_ranks, quantile_bins
+from ingest.metafeatures.prepared import CONSTANT_TARGET, Prepared, average_ranks, quantile_bins
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.qualities import GROUPS
@@ -48,7 +48,7 @@ def target(prepared: Prepared) -> Values:
         "TargetIsWhole": float(_has_step(distinct)),
         "TargetShareOfOutliers": _share_beyond(t, _OUTLIER),
         "TargetShareOfFarOutliers": _share_beyond(t, _FAR_OUTLIER),
-        "TargetEntropy": entropy(np.bincount(quantile_bins(t, BINS))),
+        "TargetEntropy": entropy(np.bincount(quantile_bins(t))),
     }
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.columns import Column, label
+from ingest.reading.column_types.columns import label
+from ingest.reading.column_types.words import Column
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import RawTable
 from warehouse.support.text import counted

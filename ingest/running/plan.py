@@ -18,7 +18,6 @@ import pandas as pd
 from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
 from ingest.reading.dataset_files import DatasetFile, find_datasets
-from ingest.reading.split_by import Kind
 from ingest.reading.target.classes import NumericTarget
 from ingest.running.pool import Pool, in_turns, read_pool
 from ingest.running.resampling import Resampling
@@ -101,13 +100,11 @@ class Plan:
     """Fast flows: after the first block their configurations come before others."""
     give_up_after: int | None = None
     """After this many timeouts of a flow on a dataset, its other configurations are not run there."""
-    by: Kind | None = None
-    """Split by time or groups; None = a random split. Plan files do not set it."""
 
     def resampling(self, rows: int, tier: Tier) -> Resampling:
         """Resampling of a dataset of this size in `tier`."""
         rule = next((rule for rule in self.splits if rule.rows is None or rows <= rule.rows), self.splits[-1])
-        return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows, self.by)
+        return Resampling(rule.folds, rule.repeats, tier.train_rows, rule.test_rows)
 
     def applies(self, rows: int, place: int) -> bool:
         """Whether a dataset of this size has enough rows for the tier at this place."""

@@ -89,7 +89,7 @@ def seconds_or_zero(text: object) -> float:
 
 
 @contextmanager
-def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[str], None]]:
+def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
     """A function that shows a line of progress on stderr; our packages' log messages are shown as well.
 
     At a terminal and in a notebook each line replaces the previous one. Elsewhere, as in the log of a batch
@@ -103,7 +103,7 @@ def progress(quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterat
     elif type(sys.stderr).__module__.startswith("ipykernel"):
         shown = _in_notebook()
     else:
-        shown = _in_log(clock)
+        shown = _in_log()
     with shown as (show, step), _steps(step):
         yield show
 
@@ -147,17 +147,17 @@ def _in_notebook() -> _Shown:
 
 
 @contextmanager
-def _in_log(clock: Callable[[], float]) -> _Shown:
+def _in_log() -> _Shown:
     """Lines that stay: each log message, and progress once a minute."""
-    last = clock()
+    last = time.monotonic()
 
     def step(text: str) -> None:
         nonlocal last
-        last = clock()
+        last = time.monotonic()
         print(text, file=sys.stderr, flush=True)
 
     def show(text: str) -> None:
-        if clock() - last >= _SECONDS_BETWEEN_LINES:
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             step(text)
 
     yield show, step

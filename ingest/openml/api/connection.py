@@ -102,7 +102,6 @@ class Connection:
         patience: int = _PATIENCE,
         limits: AnswerLimits = DOCUMENT_LIMITS,
         sleep: Callable[[float], object] | None = None,
-        seed: int | None = None,
     ) -> None:
         """Connect at the first request.
 
@@ -113,7 +112,6 @@ class Connection:
             patience: failures in a row after which the server counts as down.
             limits: of documents.
             sleep: waits this many seconds; default: a wait that `stop` ends.
-            seed: random seed of the jitter of waits.
 
         Raises:
             BadInput: an invalid address, or a rate that is too small or not finite.
@@ -132,7 +130,6 @@ class Connection:
         self._limits = limits
         self._stopped = threading.Event()
         self._sleep = sleep or self._stopped.wait
-        self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._sessions = threading.local()
         self._next_start = 0.0
@@ -298,7 +295,7 @@ class Connection:
                 f"{self.server} has not answered properly in {counted(tries, 'tries')} (last: {error}); "
                 "earlier results are kept: run the same command again later"
             ) from error
-        backoff = min(_FIRST_WAIT * 2 ** (tries - 1), _LONGEST_WAIT) * self._random.uniform(0.5, 1.0)
+        backoff = min(_FIRST_WAIT * 2 ** (tries - 1), _LONGEST_WAIT) * random.uniform(0.5, 1.0)
         wait = backoff if error.wait is None else min(error.wait, _LONGEST_WAIT)
         logger.info("%s: %s; trying again in %.1f s", path[:80], error, wait)
         with self._lock:

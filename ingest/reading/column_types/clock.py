@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.numbers import NEARLY_ALL, Numbers, may_be
+from ingest.reading.column_types.words import NEARLY_ALL, Column, may_be
 
 CLOCK = ":"
-"""Stands for the decimal sign of such numbers."""
+"""Form of such columns, in place of a decimal sign."""
 _WORD = re.compile(
     r"""
     (?:(?:(?P<days>-?\d{1,6})\ days?,?\ \+?)?(?P<hours>\d{1,4}):)?
@@ -22,7 +22,7 @@ _WORD = re.compile(
 )
 
 
-def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Numbers | None:
+def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Column | None:
     """Times of day and durations as numbers, or None if fewer than `least` of the words are.
 
     The unit is that of a word's last part: 1:30 is 90, whether of minutes or of seconds, and 1:00:30 is 3630.
@@ -44,4 +44,4 @@ def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Numbers | None:
     noon = 12.0 * (half == "P") - 12.0 * (half.notna() & (hours == 12))  # 12:05 AM is 0:05
     values: pd.Series = numbers.fillna(0.0).mul([86_400, 3600, 60, 1]).sum(axis=1)
     values += noon * np.where(parts["hours"].isna(), 60, 3600)
-    return Numbers(values.reindex(words.index), tuple(present.drop(index=parts.index)), (), CLOCK)
+    return Column(values.reindex(words.index), tuple(present.drop(index=parts.index)), form=CLOCK)

@@ -8,7 +8,7 @@ cost hardly grows with the rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 from ingest.reading.column_types.clock import CLOCK, read_clock
 from ingest.reading.column_types.dates import read_dates
 from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
-from ingest.reading.column_types.numbers import NEARLY_ALL, read_numbers
+from ingest.reading.column_types.numbers import read_numbers
+from ingest.reading.column_types.words import LOOKED_AT, NEARLY_ALL, Column
 
 Kind = Literal["numbers", "dates", "words"]
 
 _EXACT = 2**53  # beyond it float64 merges whole numbers
-_LOOKED_AT = 100  # cells that rule out most text columns
 _MOST_ODD = 0.5  # of the cells: a column of mostly "none" is not numeric
 _CODES_OF_ONE_LENGTH = 0.9  # share of the distinct words, or else ...
 _CODES_WITH_ZERO = 0.1  # ... that begin with a zero
@@ -32,21 +32,6 @@ _SPELLINGS = pa.array(
     sorted({how(word) for word in MISSING_MARKERS for how in (str, str.upper, str.title)} | {"NaN"})
 )
 """Usual spellings of missing values; others take longer to recognize."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column as read, with the words that did not fit."""
-
-    values: pd.Series
-    """(n,) float64/int64, datetime64[us], `str` or `category`, missing values as NaN/NaT."""
-    odd: tuple[str, ...] = ()
-    """Words in a column of numbers (dates) that are not numbers (dates); they are missing."""
-    limits: tuple[str, ...] = ()
-    """Words such as `<40` in a column of numbers, which count as the limit."""
-    form: str | None = None
-    """Format of the words: of dates; the decimal sign of numbers, unless all are written as in programs; `:`
-    of times of day and durations."""
 
 
 def tidied(column: pd.Series) -> pd.Series:
@@ -143,9 +128,9 @@ def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:
 def _plain_numbers(column: pd.Series) -> pd.Series | None:
     """Words as int64/float64 if all are plain numbers as in programs, and none is a code."""
     words = pa.array(column)
-    number = _type_of(words[:_LOOKED_AT])
+    number = _type_of(words[:LOOKED_AT])
     if number is None:
-        number = _type_of(_without_gaps_of_arrow(words[:_LOOKED_AT]))
+        number = _type_of(_without_gaps_of_arrow(words[:LOOKED_AT]))
         if number is None:
             return None
         words = _without_gaps_of_arrow(words)
@@ -199,15 +184,15 @@ def _tidied_distinct(words: pd.Series, decimal: str | None, kind: Kind | None) -
     if kind != "dates" and decimal != CLOCK and (kind == "numbers" or not _are_codes(without_gaps)):
         numbers = read_numbers(without_gaps, decimal, least)
         if numbers is not None and (kind == "numbers" or not _merges(without_gaps, numbers.values)):
-            return Column(_tidied_numbers(numbers.values), numbers.odd, numbers.limits, numbers.decimal)
+            return replace(numbers, values=_tidied_numbers(numbers.values))
     if kind != "dates":
         times = read_clock(without_gaps, least)
         if times is not None:
-            return Column(times.values, times.odd, form=times.decimal)
+            return times
     if kind != "numbers":
         dates = read_dates(without_gaps, least)
         if dates is not None:
-            return Column(dates.values, dates.odd, form=dates.format)
+            return dates
     return Column(words)
 
 

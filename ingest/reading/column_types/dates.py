@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pandas as pd
 
-from ingest.reading.column_types.numbers import NEARLY_ALL, may_be
+from ingest.reading.column_types.words import NEARLY_ALL, Column, may_be
 
 ISO = "ISO8601"
 """Name of ISO's date format in pandas."""
@@ -35,19 +34,7 @@ _LOOKS_LIKE_DATE = re.compile(
 _LOOKED_AT = 20  # distinct words that rule out most text columns
 
 
-@dataclass(frozen=True)
-class Dates:
-    """A column of words, nearly all dates of one format."""
-
-    values: pd.Series
-    """(n,) datetime64[us], aligned with the words; NaT for words that are not dates of the format."""
-    format: str
-    """The format: `ISO`, or a pattern of pandas."""
-    odd: tuple[str, ...]
-    """Words that are not dates of the format."""
-
-
-def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
+def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Column | None:
     """The dates in words, or None if the share with one format is below `least`.
 
     Times with an offset are converted to UTC; times with the name of one zone stay in it.
@@ -71,7 +58,7 @@ def read_dates(words: pd.Series, least: float = NEARLY_ALL) -> Dates | None:
     if best is None:
         return None
     dates, name = best
-    return Dates(dates, name, tuple(present[dates[present.index].isna()]))
+    return Column(dates, tuple(present[dates[present.index].isna()]), form=name)
 
 
 def likely_formats(words: pd.Series) -> Iterator[str]:

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-NEARLY_ALL = 0.95
-"""Minimum share of numbers, or of dates, in the distinct words of a column of them; set by hand."""
+from ingest.reading.column_types.words import NEARLY_ALL, Column, may_be
+
 LONGEST = 60
 """Most characters of a number; parsers take quadratic time for endless digits."""
-_LOOKED_AT = 100  # distinct words that rule out most text columns
-_LEAST_OF_FIRST = 0.8  # of these: a few odd words may come first
 _LEAST_WITH_UNIT = 10  # distinct words, if no blank precedes the unit: 2L, 3L and 4L may be names
 _LEAST_WITH_THOUSANDS = 20  # distinct words: fewer may have three decimals by chance
 _LEAST_BESIDE_LIMITS = 10  # numbers: with fewer, ">3" is a category like 1, 2 and 3
@@ -54,26 +51,12 @@ _GROUPED = r"[1-9]\d{0,2}(?:SIGN\d{3})+(?!\d)"  # 089 123 456 and 49 170 1234567
 _INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """A column of words of which nearly all are numbers."""
-
-    values: pd.Series
-    """(n,) float64, aligned with the words; NaN for words that are not numbers."""
-    odd: tuple[str, ...]
-    """Words that are not numbers."""
-    limits: tuple[str, ...]
-    """Words such as `<40`, which count as the limit."""
-    decimal: str
-    """Decimal sign of the words."""
-
-
 def looks_like_number(word: str) -> bool:
     """Whether a word may be a number in some notation."""
     return len(word) <= LONGEST and _WORD.fullmatch(word) is not None
 
 
-def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NEARLY_ALL) -> Numbers | None:
+def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NEARLY_ALL) -> Column | None:
     """Parse words as numbers, or return None if fewer than `least` of them are.
 
     All decorated words have one currency or unit. If no word proves the meaning of points and commas,
@@ -91,7 +74,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     if decimal != ",":
         plain = _plain(short)
         if plain.notna().all():
-            return Numbers(plain.reindex(words.index), (), (), ".")
+            return Column(plain.reindex(words.index), (), (), ".")
     parts = short.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
     parts = parts[parts["body"].notna()].fillna("")
     bodies, sign = _bodies(parts["body"], decimal)
@@ -105,7 +88,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
     if least and is_limit.any() and (~is_limit).sum() < _LEAST_BESIDE_LIMITS:
         return None
     limits = present[values.index[is_limit]]
-    return Numbers(values.reindex(words.index), tuple(present.drop(index=values.index)), tuple(limits), sign)
+    return Column(values.reindex(words.index), tuple(present.drop(index=values.index)), tuple(limits), sign)
 
 
 def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
@@ -131,21 +114,6 @@ def are_thousands(words: pd.Series) -> bool:
     bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
     pointed = bodies[bodies.str.contains(".", regex=False)]
     return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION.pattern).all())
-
-
-def may_be(
-    present: pd.Series, looks_like: Callable[[str], object], least: float, looked_at: int = _LOOKED_AT
-) -> bool:
-    """Whether the first words leave it possible that a share of at least `least` is of a kind.
-
-    Args:
-        present: (n,) distinct words.
-        looks_like: true of a word that may be of the kind.
-        looked_at: number of words to look at.
-    """
-    first = present.head(looked_at)
-    like = sum(bool(looks_like(word)) for word in first)
-    return like >= max(min(least, _LEAST_OF_FIRST) * len(first), 1)
 
 
 def _plain(words: pd.Series) -> pd.Series:

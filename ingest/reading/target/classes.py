@@ -13,9 +13,10 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from ingest.reading.column_types.columns import Column, as_words, label, labels, read_column, tidied
+from ingest.reading.column_types.columns import as_words, label, labels, read_column, tidied
 from ingest.reading.column_types.numbers import LONGEST, PLAIN
 from ingest.reading.column_types.roles import Role, detect_role
+from ingest.reading.column_types.words import Column
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import visible
 from ingest.reading.target.task_choice import TaskChoice, are_whole, choose_task, names_rows

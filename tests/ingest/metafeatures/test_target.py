@@ -111,7 +111,7 @@ def test_ranks_equal_scipys(values: np.ndarray) -> None:
 @settings(max_examples=100)
 @given(VALUES)
 def test_bins_keep_equal_values_together_and_the_order(values: np.ndarray) -> None:
-    bins = quantile_bins(values, 10)
+    bins = quantile_bins(values)
     assert 0 <= bins.min() <= bins.max() <= 9
     order = np.argsort(values)
     assert (np.diff(bins[order]) >= 0).all()

@@ -28,7 +28,7 @@ def start() -> Iterator[Open]:
         server.__enter__()
         running.append(server)
         waits: list[float] = []
-        return server, Connection(server.url, rate=1e6, sleep=waits.append, seed=0, **options), waits
+        return server, Connection(server.url, rate=1e6, sleep=waits.append, **options), waits
 
     yield begin
     for server in running:

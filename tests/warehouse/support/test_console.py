@@ -29,10 +29,11 @@ def test_every_command_prints_its_version(main: Callable[[], None], run_command:
 
 
 def test_without_a_terminal_each_step_is_a_line_and_progress_one_a_minute(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    with console.progress(False, clock=lambda: now) as show:
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with console.progress(False) as show:
         logging.getLogger("recommend.somewhere").info("training on %d runs", 3)
         show("1 of 9")
         now = 59.0
