@@ -203,7 +203,8 @@ class RowSample:
         sizes = np.bincount(attribute, minlength=self.categories.shape[1])
         whole = (self.categories >= 0).all(axis=0)
         is_last = np.append(attribute[1:] != attribute[:-1], True)[: len(attribute)]
-        return is_last & ((sizes == 2) & whole)[attribute]
+        redundant: Flags = is_last & ((sizes == 2) & whole)[attribute]
+        return redundant
 
 
 def average_ranks(values: npt.NDArray[np.floating]) -> Floats:

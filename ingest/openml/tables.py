@@ -371,7 +371,7 @@ def dataset_tables(rows: Rows, qualities: Mapping[str, Mapping[str, str | None]]
 def procedure_name(name: str) -> str:
     """A short name of an estimation procedure.
 
-    >>> procedure_name("10-fold Crossvalidation"), procedure_name("10 times 10-fold Crossvalidation")
+    >>> procedure_name("10-fold Crossvalidation"), procedure_name("10 times 10-fold Cross-validation")
     ('cv10', '10xcv10')
     >>> procedure_name("33% Holdout set")
     '33% Holdout set'

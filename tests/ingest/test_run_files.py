@@ -412,12 +412,8 @@ def test_names_with_the_same_plain_name_stay_unchanged(warehouse: Warehouse, tmp
 @each(
     ("raw", "plain"),
     [
-        ("max_features", "max_features"),
-        ("randomforestclassifier__max_features", "max_features"),
         ("adaboostclassifier__base_estimator__max_depth", "max_depth"),
-        ("columntransformer__numeric__imputer__strategy", "imputation"),
         ("dummyclassifier__strategy", "strategy"),
-        ("sklearn.ensemble.forest.RandomForestClassifier(27)_max_features", "max_features"),
         ("sklearn.preprocessing.imputation.Imputer(11)_strategy", "imputation"),
     ],
 )

@@ -99,14 +99,20 @@ def test_the_warehouse_named_by_the_environment_is_opened(
     assert Warehouse.create().path == warehouse.path
 
 
-def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """A starter with one run, and a user without a warehouse."""
     starter = Warehouse.create(tmp_path / "starter")
-    starter.write(runs(), source="test")
+    starter.write(runs(name="starter"), source="test")
     monkeypatch.setattr(store, "STARTER", starter.path)
     monkeypatch.delenv("HEADSTART_WAREHOUSE", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    return starter
+
+
+def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
+    starter: Warehouse, tmp_path: Path
+) -> None:
     assert Warehouse.open().path == starter.path
     own = Warehouse.create()
     assert own.path == tmp_path / "share" / "headstart" / "warehouse"
@@ -116,22 +122,14 @@ def test_without_a_path_the_users_own_begins_as_a_copy_of_the_starter(
     assert values(own) == [0.9, 0.9]
 
 
-def test_the_models_of_the_starter_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    starter = Warehouse.create(tmp_path / "starter")
+def test_the_models_of_the_starter_are_copied(starter: Warehouse) -> None:
     (starter.path / "models" / "one").mkdir(parents=True)
     (starter.path / "models" / "one" / "model.json").write_text("{}")
-    monkeypatch.setattr(store, "STARTER", starter.path)
-    monkeypatch.delenv("HEADSTART_WAREHOUSE", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     assert (Warehouse.create().path / "models" / "one" / "model.json").read_text() == "{}"
 
 
-def test_first_writes_at_the_same_time_are_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    starter = Warehouse.create(tmp_path / "starter")
-    starter.write(runs(name="starter"), source="test")
-    monkeypatch.setattr(store, "STARTER", starter.path)
-    monkeypatch.delenv("HEADSTART_WAREHOUSE", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+@pytest.mark.usefixtures("starter")
+def test_first_writes_at_the_same_time_are_all_kept() -> None:
 
     def first_write(number: int) -> None:
         Warehouse.create().write(runs(name=f"mine-{number}"), source="test")
@@ -159,10 +157,7 @@ def test_an_export_does_not_overwrite_files_created_meanwhile(
     assert mine.read_text() == "mine"
 
 
-def test_starter_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Warehouse.create(tmp_path / "starter").write(runs(), source="test")
-    monkeypatch.setattr(store, "STARTER", tmp_path / "starter")
-    starter = Warehouse.open(tmp_path / "starter")
+def test_starter_is_read_only(starter: Warehouse) -> None:
     assert starter.read_only
     with pytest.raises(BadInput, match="starter warehouse is read-only; name a warehouse of your own"):
         starter.write(runs(FOREST, name="b"), source="test")

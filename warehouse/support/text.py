@@ -26,8 +26,8 @@ def counted(count: int, things: str) -> str:
 
     >>> counted(1, "runs"), counted(0, "runs"), counted(1200, "other datasets")
     ('1 run', '0 runs', '1,200 other datasets')
-    >>> counted(1, "qualities"), counted(1, "classes"), counted(1, "processes")
-    ('1 quality', '1 class', '1 process')
+    >>> counted(1, "qualities"), counted(1, "classes"), counted(1, "searches"), counted(1, "values")
+    ('1 quality', '1 class', '1 search', '1 value')
     """
     if count != 1:
         return f"{count:,} {things}"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.openml.api.documents import Parameter, SetupValues
 from ingest.openml.flows import FlowParameter
-from ingest.openml.tables import KnownFlow, dataset_tables, evaluation_tables, procedure_name, setup_tables
+from ingest.openml.tables import KnownFlow, dataset_tables, evaluation_tables, setup_tables
 from tests.cases import each
 from tests.ingest.openml.jobs import ACCURACY, ingest, values_of
 from tests.openml_server import OpenMLServer, World
@@ -112,12 +112,6 @@ def test_infinite_values_and_values_out_of_a_measures_range_are_left_out_and_rep
     tables = evaluation_tables([row], lambda what, why: told.append((what, why)))
     assert tables["evaluations"]["value"].to_pylist() == [value]
     assert told == ([] if reason is None else [("run 7", reason)])
-
-
-def test_procedures_have_short_names() -> None:
-    assert procedure_name("10-fold Crossvalidation") == "cv10"
-    assert procedure_name("5 times 2-fold Cross-validation") == "5xcv2"
-    assert procedure_name("Leave one out") == "Leave one out"
 
 
 def depth(component: str, component_flow: str = "42") -> FlowParameter:

@@ -38,6 +38,10 @@ def resamplings(draw: st.DrawFn) -> Resampling:
         (Resampling(5, train_rows=2000), "cv5-2000"),
         (Resampling(10, 2, train_rows=150), "2xcv10-150"),
         (Resampling(1, train_rows=2000, test_rows=10_000), "holdout-2000-10000"),
+        (Resampling(3, by="time"), "ordered-cv3"),
+        (Resampling(5, train_rows=500, by="group"), "grouped-cv5-500"),
+        (Resampling(1, by="group"), "grouped-holdout3"),
+        (Resampling(1, train_rows=2000, test_rows=10_000, by="time"), "ordered-holdout-2000-10000"),
     ],
 )
 def test_procedure_is_named_after_its_splits(resampling: Resampling, name: str) -> None:

@@ -143,19 +143,6 @@ def test_as_many_folds_as_groups_and_times_allow_are_feasible() -> None:
         feasible_folds(never, Resampling(5, by="time"))
 
 
-@pytest.mark.parametrize(
-    ("resampling", "name"),
-    [
-        (Resampling(3, by="time"), "ordered-cv3"),
-        (Resampling(5, train_rows=500, by="group"), "grouped-cv5-500"),
-        (Resampling(1, by="group"), "grouped-holdout3"),
-        (Resampling(1, train_rows=2000, test_rows=10_000, by="time"), "ordered-holdout-2000-10000"),
-    ],
-)
-def test_the_procedure_names_the_kind_of_split(resampling: Resampling, name: str) -> None:
-    assert resampling.name == name
-
-
 def test_sizes_in_time_are_those_of_the_splits() -> None:
     data = rows(120).split_by("time=time")
     splits = splits_of(data, Resampling(3, by="time"), seed=0)

@@ -32,13 +32,9 @@ def add(folder: Path, *rows: dict[str, Any]) -> None:
     ordered_files.append_table(table, folder, pa.Table.from_pylist(list(rows), schema=delta.columns(table)))
 
 
-def newest_version(folder: Path) -> int:
-    return max(delta.log_versions(folder))
-
-
 def content(folder: Path, version: int | None = None) -> dict[str, Any]:
     """Name -> value."""
-    files = delta.files_at(folder, newest_version(folder) if version is None else version)
+    files = delta.files_at(folder, delta.newest_version(folder) if version is None else version)
     rows = [row for file in files for row in pq.read_table(file, partitioning=None).to_pylist()]
     return {row["name"]: row["value"] for row in rows}
 
@@ -97,7 +93,7 @@ def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
     for n in range(8):
         warehouse.write({"setups": pd.DataFrame({"setup": [f"s{n}"], "flow": FOREST})}, source="test")
     folder = warehouse.path / "setups"
-    assert len(delta.files_at(folder, newest_version(folder))) <= 4
+    assert len(delta.files_at(folder, delta.newest_version(folder))) <= 4
     for version in range(9):
         setups = Warehouse.open(warehouse.path, version=version).sql(
             "SELECT setup FROM setups ORDER BY setup"
@@ -122,7 +118,7 @@ def test_files_of_each_version_agree_with_deltalake(folder: Path, monkeypatch: p
         add(folder, {"name": f"{number}", "value": number})
         ordered_files.compact_if_scattered(delta.open_version(folder), folder)
     checkpoint = max((folder / "_delta_log").glob("*.checkpoint.parquet"))
-    assert 0 < int(checkpoint.name.partition(".")[0]) < newest_version(folder)
+    assert 0 < int(checkpoint.name.partition(".")[0]) < delta.newest_version(folder)
 
     def files_agree() -> bool:
         versions = delta.log_versions(folder)
@@ -159,7 +155,7 @@ def test_a_reader_of_one_flow_and_measure_can_skip_most_of_a_file(
     rows = pd.DataFrame({"run": runs, "measure": "predictive_accuracy", "value": 0.5, "flow": flows})
     warehouse.write({"evaluations": rows}, source="test")
     folder = warehouse.path / "evaluations"
-    (file,) = delta.files_at(folder, newest_version(folder))
+    (file,) = delta.files_at(folder, delta.newest_version(folder))
     metadata = pq.read_metadata(file)
     place = metadata.schema.names.index("flow")
     groups = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]

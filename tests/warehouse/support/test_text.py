@@ -1,9 +1,9 @@
-"""Times and numbers as people write them."""
+"""Times as people write them."""
 
 import pytest
 
 from warehouse.support.errors import BadOption
-from warehouse.support.text import counted, parse_duration
+from warehouse.support.text import parse_duration
 
 
 @pytest.mark.parametrize(
@@ -11,23 +11,6 @@ from warehouse.support.text import counted, parse_duration
 )
 def test_times_are_written_as_people_write_them(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
-
-
-@pytest.mark.parametrize(
-    ("count", "things", "said"),
-    [
-        (0, "runs", "0 runs"),
-        (1, "runs", "1 run"),
-        (2, "runs", "2 runs"),
-        (1200, "other datasets", "1,200 other datasets"),
-        (1, "qualities", "1 quality"),
-        (1, "classes", "1 class"),
-        (1, "searches", "1 search"),
-        (1, "different values", "1 different value"),
-    ],
-)
-def test_one_thing_is_in_the_singular(count: int, things: str, said: str) -> None:
-    assert counted(count, things) == said
 
 
 @pytest.mark.parametrize(
