@@ -166,8 +166,7 @@ def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
 
 def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]:
     """Replace the rows per measure, named in `function`, by a column per measure."""
-    value, function, run = (columns.get(name) for name in ("value", "function", "run_id"))
-    assert value is not None and function is not None
+    value, function, run = columns["value"], columns["function"], columns.get("run_id")
     n = len(function.codes)
     runs = np.arange(n) if run is None else run.codes
     if run is None and len(function.values) > 1:

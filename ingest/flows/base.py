@@ -203,9 +203,8 @@ class Flow(SearchedFlow):
 
         Inactive hyperparameters are removed, and so are optional ones at their default.
 
-
-        BadInput: an unknown hyperparameter, a value that is out of range or no longer exists, or a forbidden
-            combination; the message says which.
+        Raises:
+            BadInput: an unknown hyperparameter, a value that is out of range or no longer exists, or a
                 forbidden combination; the message says which.
         """
         known = {own.name: own for own in self.known}

@@ -80,7 +80,10 @@ class Prepared:
 
     def numeric_chunks(self) -> Iterator[Floats]:
         """The numeric attributes in chunks, (some of them, n) float64; NaN where missing."""
-        return _chunks(self.dataset.features, self.numeric)
+        step = max(_CHUNK_CELLS // max(self.n, 1), 1)
+        for start in range(0, len(self.numeric), step):
+            names = self.numeric[start : start + step]
+            yield np.vstack([self.dataset.features[name].to_numpy(dtype=np.float64) for name in names])
 
     def nominal_codes(self) -> Iterator[tuple[str, Positions]]:
         """The nominal attributes: name, (n,) code of the value; -1 where missing."""
@@ -183,17 +186,14 @@ class RowSample:
     def filled(self) -> Floats:
         """(m, numeric attributes) numbers, gaps filled with the mean."""
         missing = np.isnan(self.numbers)
-        return (
-            np.where(missing, np.nanmean(self.numbers, axis=0), self.numbers)
-            if missing.any()
-            else self.numbers
-        )
+        if not missing.any():
+            return self.numbers
+        return np.where(missing, np.nanmean(self.numbers, axis=0), self.numbers)
 
     @cached_property
     def _centred(self) -> Floats:
-        centred: Floats = self.filled - self.filled.mean(
-            axis=0
-        )  # in float64, since large numbers may differ little
+        # In float64, since large numbers may differ little.
+        centred: Floats = self.filled - self.filled.mean(axis=0)
         return centred
 
     @cached_property
@@ -332,13 +332,6 @@ def _varying(columns: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 # ---- hashes --------------------------------------------------------------------------------------
-
-
-def _chunks(features: pd.DataFrame, names: list[str]) -> Iterator[Floats]:
-    step = max(_CHUNK_CELLS // max(len(features), 1), 1)
-    for start in range(0, len(names), step):
-        columns = [features[name].to_numpy(dtype=np.float64) for name in names[start : start + step]]
-        yield np.vstack(columns)
 
 
 def _cell_hashes(column: pd.Series) -> Hashes:

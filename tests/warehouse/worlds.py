@@ -123,8 +123,10 @@ def qualities(values: Mapping[str, float | None], *, dataset: str = "openml:1", 
 
 def another_headstart(patch: pytest.MonkeyPatch, tables: Mapping[str, Table]) -> None:
     """Simulate a Headstart with these tables."""
+    data = {name: table for name, table in tables.items() if name != "ingests"}
     for module in ("store", "storage.writing", "storage.rows", "storage.snapshot", "storage.history"):
-        patch.setattr(f"warehouse.{module}.TABLES", tables)
+        patch.setattr(f"warehouse.{module}.TABLES", tables, raising=False)
+        patch.setattr(f"warehouse.{module}.DATA_TABLES", data, raising=False)
 
 
 def lose_rows(warehouse: Warehouse, table: str) -> None:

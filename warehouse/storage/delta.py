@@ -171,7 +171,9 @@ def files_at(folder: Path, version: int) -> list[str]:
             start, active = checkpoint, then_active
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise_refusal(error)
-    return [str(folder / path) for path in _left_by(log_entries(folder, start, version), active)]
+    for entry in log_entries(folder, start, version):
+        active = [*entry.added, *(path for path in active if path not in entry.removed)]
+    return [str(folder / path) for path in active]
 
 
 def _at_last_checkpoint(folder: Path) -> tuple[int, list[str]]:
@@ -226,13 +228,6 @@ def newest_version(folder: Path) -> int | None:
 def is_log_entry(name: str) -> bool:
     """Whether a file of a log with this name is an entry."""
     return _LOG_ENTRY.fullmatch(name) is not None
-
-
-def _left_by(entries: Iterable[LogEntry], active: list[str]) -> list[str]:
-    """The files of a table after log entries, given its files `active` before them."""
-    for entry in entries:
-        active = [*entry.added, *(path for path in active if path not in entry.removed)]
-    return active
 
 
 def log_entries(folder: Path, after: int, until: int) -> Iterator[LogEntry]:

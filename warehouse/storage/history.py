@@ -16,7 +16,7 @@ from warehouse.storage import delta, manifests
 from warehouse.storage.rows import Difference
 from warehouse.storage.spilling import regrouped
 from warehouse.support.errors import UnusableWarehouse
-from warehouse.vocabulary.schema import TABLES, plain
+from warehouse.vocabulary.schema import DATA_TABLES, TABLES, plain
 
 EMPTY_FINGERPRINT = "empty"
 _ROWS_HASHED = 2**12
@@ -92,7 +92,7 @@ class CommitHistory:
     def delta_versions(self) -> dict[str, int]:
         """Delta version of every data table at the newest recorded version."""
         if not self.version:
-            return {name: 0 for name in TABLES if name != "ingests"}
+            return dict.fromkeys(DATA_TABLES, 0)
         recorded = self.ingests["tables"][-1].as_py()
         if recorded is None:
             raise UnusableWarehouse(f"{self.path} is an export without the content of version {self.version}")

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
@@ -236,11 +236,10 @@ def manifest(
     version: int,
     ingest: str,
     previous: Manifest | None,
-    parts: Iterable[Written],
+    parts: Sequence[Written],
     lost: Iterable[str] = (),
 ) -> Manifest:
     """The manifest of a commit that wrote `parts`, after the newest manifest `previous`."""
-    parts = list(parts)
     return Manifest(
         version=version,
         ingest=ingest,

@@ -32,7 +32,7 @@ from warehouse.storage.spilling import StoredRows, bounded
 from warehouse.storage.writing import Commit, apply
 from warehouse.support.errors import RefusedRows, UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.files import scratch_folder
-from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
+from warehouse.vocabulary.schema import DATA_TABLES, PROVENANCE, Table
 
 _DESCRIPTIVE = {
     "datasets": ("name", "note", "status", "domain", "family"),
@@ -105,10 +105,12 @@ def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> C
     try:
         with scratch_folder(folder / MERGING) as scratch, bounded(scratch) as connection:
             _create_views(connection, ours=ours, theirs=theirs)
-            contradict = [_merge(connection, table, ours, theirs, scratch) for _, table in _data_tables()]
+            contradict = [_merge(connection, table, ours, theirs, scratch) for table in DATA_TABLES.values()]
             if any(contradict) or connection.sql(_OTHER_PARAMETERS).fetchall():
                 _refuse_contradictions(connection, theirs)
-            differences = {name: _difference(connection, table, scratch) for name, table in _data_tables()}
+            differences = {
+                name: _difference(connection, table, scratch) for name, table in DATA_TABLES.items()
+            }
             orphaned = _orphaned(connection, ours, theirs)
             return apply(history, differences, orphaned, source="merge", location=location, started=started)
     except duckdb.Error as error:
@@ -123,22 +125,18 @@ def _refuse_contradictions(connection: duckdb.DuckDBPyConnection, theirs: Snapsh
     raise RefusedRows(f"{rows} {theirs.path}, and nothing was merged; {contradictions[0]}")
 
 
-def _data_tables() -> Iterator[tuple[str, Table]]:
-    return ((name, table) for name, table in TABLES.items() if name != "ingests")
-
-
 def _create_views(connection: duckdb.DuckDBPyConnection, **snapshots: Snapshot) -> None:
     """Make the tables of each snapshot readable in a schema named after it."""
     for schema, snapshot in snapshots.items():
         connection.execute(f'CREATE SCHEMA "{schema}"; USE "{schema}"')
-        for name, table in _data_tables():
+        for name, table in DATA_TABLES.items():
             create_view(connection, table, snapshot.files(name))
     connection.execute("CREATE SCHEMA merged; USE merged")
 
 
 def _contradictions(connection: duckdb.DuckDBPyConnection) -> Iterator[_Contradiction]:
     """Contradictions between the two, at most one per query, in the order of the tables."""
-    for name, table in _data_tables():
+    for name, table in DATA_TABLES.items():
         questions = [_differing(table)] if _facts(table) else []
         if name == "hyperparameters":
             questions.append(_OTHER_PARAMETERS)
@@ -261,7 +259,7 @@ def _orphaned(connection: duckdb.DuckDBPyConnection, ours: Snapshot, theirs: Sna
     """Our tables without orphans (`warehouse.storage.file_parts`) that get some."""
     return {
         name
-        for name, table in _data_tables()
+        for name, table in DATA_TABLES.items()
         if table.part_of
         and ours.has_no_orphans(name)
         and not theirs.has_no_orphans(name)

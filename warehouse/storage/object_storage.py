@@ -34,10 +34,10 @@ from pyarrow import fs
 from warehouse.storage import delta, manifests, verification
 from warehouse.storage.manifests import FileSum, Manifest, is_inside
 from warehouse.storage.verification import MODELS, Verification, is_checkpoint
-from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line
+from warehouse.support.errors import Failed, UnusableWarehouse, one_line
 from warehouse.support.files import scratch_folder
 from warehouse.support.paths import cache_directory
-from warehouse.support.text import parse_duration
+from warehouse.support.text import duration_in
 from warehouse.vocabulary.schema import TABLES
 
 T = TypeVar("T")
@@ -56,6 +56,7 @@ _MANY_ENTRIES = 100
 
 _URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9._=-]+)*")
 _TIMEOUT = "HEADSTART_STORAGE_TIMEOUT"
+"""Environment variable: timeout of a request."""
 _REQUEST_ATTEMPTS = 3
 _CONNECTING = 0.1
 """Share of the timeout for connecting."""
@@ -107,7 +108,7 @@ class Bucket:
             raise UnusableWarehouse(
                 f"{self.url}: the endpoint is not encrypted; set AWS_ALLOW_HTTP=true if that is intended"
             )
-        seconds = _timeout()
+        seconds = duration_in(_TIMEOUT, "30s")
         self.objects = fs.SubTreeFileSystem(
             self.url.removeprefix("s3://"),
             fs.S3FileSystem(
@@ -431,14 +432,6 @@ def _write(file: Path, content: bytes) -> None:
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     unfinished.write_bytes(content)
     unfinished.replace(file)
-
-
-def _timeout() -> float:
-    """Timeout of a request in seconds."""
-    try:
-        return parse_duration(os.environ.get(_TIMEOUT) or "30s")
-    except BadOption as error:
-        raise BadOption(f"{_TIMEOUT}: {error}") from None
 
 
 def _milliseconds(seconds: float) -> str:

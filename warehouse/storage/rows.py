@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from warehouse.storage.snapshot import create_view, listed
 from warehouse.storage.spilling import StoredRows
 from warehouse.support.errors import RefusedRows, UnknownName, one_line
-from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
+from warehouse.vocabulary.schema import DATA_TABLES, PROVENANCE, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,10 +45,9 @@ def conform(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | p
     missing required value, a row that fails one of the table's checks, and two rows with the same key and
     different content.
     """
-    table = TABLES.get(name)
-    if table is None or name == "ingests":
-        writable = ", ".join(known for known in TABLES if known != "ingests")
-        raise UnknownName(f"there is no table {name!r} to write to; tables: {writable}")
+    table = DATA_TABLES.get(name)
+    if table is None:
+        raise UnknownName(f"there is no table {name!r} to write to; tables: {', '.join(DATA_TABLES)}")
     typed = _typed(table, rows)
     for column in typed.schema:
         if not column.nullable and typed[column.name].null_count:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from warehouse.storage import delta
 from warehouse.support.errors import BadOption, Failed, UnusableWarehouse, one_line, raise_refusal
 from warehouse.support.interrupts import after
-from warehouse.vocabulary.schema import TABLES, Table
+from warehouse.vocabulary.schema import DATA_TABLES, TABLES, Table
 
 _SQL_TYPES = {
     pa.string(): "VARCHAR",
@@ -160,10 +160,9 @@ class Snapshot:
             connection.execute("SET max_temp_directory_size = '0KiB'")  # it would be in the current directory
         allowed: list[str] = []
         connection.from_arrow(self._ingests).create("ingests")
-        for name, table in TABLES.items():
-            if name != "ingests":
-                files = self.files(name)
-                allowed += files + create_view(connection, table, files)
+        for name, table in DATA_TABLES.items():
+            files = self.files(name)
+            allowed += files + create_view(connection, table, files)
         _lock_down(connection, allowed)
         return connection
 

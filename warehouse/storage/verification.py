@@ -252,7 +252,7 @@ def _unlisted(warehouse: Path, listed: set[str], named: set[str], deep: bool) ->
             folders[:] = sorted(set(folders) - {MODELS, QUARANTINE, manifests.FOLDER} - _OF_JOBS)
         for file in sorted(names):
             path = (place / file).relative_to(warehouse).as_posix()
-            if path in listed or file == "_last_checkpoint" or is_checkpoint(path):
+            if path in listed or is_checkpoint(path):
                 continue
             if path not in known:
                 if not (place.name == "_delta_log" and delta.is_log_entry(file)):

@@ -20,7 +20,7 @@ from warehouse.storage.snapshot import Snapshot, listed
 from warehouse.storage.spilling import StoredRows
 from warehouse.storage.verification import refuse_damaged
 from warehouse.support.errors import BadInput, UnusableWarehouse
-from warehouse.vocabulary.schema import PROVENANCE, TABLES, Table
+from warehouse.vocabulary.schema import DATA_TABLES, PROVENANCE, TABLES, Table
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def _differences(
     """New and changed rows of each table, and tables with rows without a parent (`storage.file_parts`)."""
     differences: dict[str, Difference] = {}
     orphaned = set()
-    for name, table in TABLES.items():
+    for name, table in DATA_TABLES.items():
         if name not in incoming:
             continue
         rows = incoming[name]
@@ -181,24 +181,22 @@ def _apply(
 ) -> dict[str, int]:
     """Write the rows; returns the Delta version of every data table afterwards."""
     versions = {}
-    for name in TABLES:
-        if name == "ingests":
-            continue
+    for name, of in DATA_TABLES.items():
         versions[name] = committed.get(name, 0)
-        delta.create(path / name, TABLES[name])  # an older Headstart lacked some tables
+        delta.create(path / name, of)  # an older Headstart lacked some tables
         # The remains of a writer that died before writing its record must not become visible with our commit.
         delta.cut(path / name, versions[name])
         if differences.get(name):
             table = delta.open_version(path / name)
             delta.refuse_partitions(table)
-            delta.upgrade(table, TABLES[name])
+            delta.upgrade(table, of)
             if name in orphaned:
                 delta.admit_orphans(table)
             if differences[name].new.num_rows:
-                _add(table, TABLES[name], path / name, differences[name].new, ingest)
+                _add(table, of, path / name, differences[name].new, ingest)
             if differences[name].changed.num_rows:
-                _replace(table, TABLES[name], path / name, differences[name].changed, ingest)
-            ordered_files.compact_if_scattered(table, path / name, TABLES[name].sort_by)
+                _replace(table, of, path / name, differences[name].changed, ingest)
+            ordered_files.compact_if_scattered(table, path / name, of.sort_by)
             versions[name] = table.version()
     return versions
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from warehouse.support.errors import BadOption, Failed
-from warehouse.support.text import parse_duration, printable
+from warehouse.support.errors import Failed
+from warehouse.support.text import duration_in, printable
 
 WAIT = "HEADSTART_WAIT"
 """Environment variable: how long to wait for a lock; the option `--wait` sets it."""
@@ -40,7 +40,7 @@ def locked(folder: Path) -> Iterator[None]:
         OSError: the lock can't be written.
     """
     lock = FileLock(folder / LOCK)
-    longest, begun = _longest_wait(), time.monotonic()
+    longest, begun = duration_in(WAIT, _USUAL_WAIT, or_zero=True), time.monotonic()
     try:
         lock.acquire(timeout=min(longest, _SILENT))
     except Timeout:
@@ -86,10 +86,3 @@ def holder_of(folder: Path) -> str:
         return printable(f"process {them['process']}{where} ({them['command']}, since {them['since']})")
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return "another process"
-
-
-def _longest_wait() -> float:
-    try:
-        return parse_duration(os.environ.get(WAIT) or _USUAL_WAIT, or_zero=True)
-    except BadOption as error:
-        raise BadOption(f"{WAIT}: {error}") from None

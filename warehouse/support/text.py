@@ -1,5 +1,6 @@
 """Text of command lines: parsing of times and lists, formatting of counts and messages."""
 
+import os
 import re
 import unicodedata
 
@@ -50,6 +51,22 @@ def printable(text: str) -> str:
         else character
         for character in text
     )
+
+
+def duration_in(variable: str, default: str, *, or_zero: bool = False) -> float:
+    """Seconds in an environment variable.
+
+    Args:
+        default: the time if the variable is not set.
+        or_zero: whether 0 is allowed.
+
+    Raises:
+        BadInput: as for `parse_duration`.
+    """
+    try:
+        return parse_duration(os.environ.get(variable) or default, or_zero=or_zero)
+    except BadOption as error:
+        raise BadOption(f"{variable}: {error}") from None
 
 
 def parse_duration(text: str, *, or_zero: bool = False) -> float:

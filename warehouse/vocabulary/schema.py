@@ -286,3 +286,6 @@ TABLES: Mapping[str, Table] = MappingProxyType(
         )
     }
 )
+
+DATA_TABLES: Mapping[str, Table] = {name: table for name, table in TABLES.items() if name != "ingests"}
+"""The tables that are written to: all but the record of ingests."""

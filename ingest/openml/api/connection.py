@@ -100,7 +100,6 @@ class Connection:
         rate: float = 1.0,
         api_key: str | None = None,
         patience: int = _PATIENCE,
-        limits: AnswerLimits = DOCUMENT_LIMITS,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         """Connect at the first request.
@@ -110,7 +109,6 @@ class Connection:
             rate: requests per second of all threads together.
             api_key: sent with each request. A wrong key makes every answer an error.
             patience: failures in a row after which the server counts as down.
-            limits: of documents.
             sleep: waits this many seconds; default: a wait that `stop` ends.
 
         Raises:
@@ -127,7 +125,6 @@ class Connection:
         self._interval = 1 / rate
         self._api_key = api_key
         self._patience = patience
-        self._limits = limits
         self._stopped = threading.Event()
         self._sleep = sleep or self._stopped.wait
         self._lock = threading.Lock()
@@ -165,7 +162,7 @@ class Connection:
 
         def ask() -> T:
             body = io.BytesIO()
-            self._ask(f"{self.server}/xml/{path}", body.write, self._limits, self._api_key)
+            self._ask(f"{self.server}/xml/{path}", body.write, DOCUMENT_LIMITS, self._api_key)
             document = body.getvalue()
             received(document)
             try:
@@ -197,7 +194,7 @@ class Connection:
                         checksum.update(piece)
                         written.write(piece)
 
-                    self._ask(address, write, AnswerLimits(bytes=most, seconds=self._limits.seconds))
+                    self._ask(address, write, AnswerLimits(bytes=most, seconds=DOCUMENT_LIMITS.seconds))
             except OSError as error:
                 raise Unwritable(f"{file} can't be written: {reason_of(error)}") from error
             return checksum.hexdigest()

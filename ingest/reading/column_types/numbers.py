@@ -72,7 +72,7 @@ def read_numbers(words: pd.Series, decimal: str | None = None, least: float = NE
         return None
     short = present.mask(present.str.len() > LONGEST, "")
     if decimal != ",":
-        plain = _plain(short)
+        plain = pd.to_numeric(short, errors="coerce").astype(float)  # as in programs
         if plain.notna().all():
             return Column(plain.reindex(words.index), (), (), ".")
     parts = short.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)
@@ -99,26 +99,23 @@ def proved_decimal(columns: Iterable[pd.Series]) -> str | None:
     """
     votes: Counter[str] = Counter()
     for words in columns:
-        present = words.dropna()
-        if may_be(present, looks_like_number, NEARLY_ALL):
-            bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
-            votes.update(_proved(bodies)[:1])
+        votes.update(_proved(_bodies_in(words))[:1])
     return votes.most_common(1)[0][0] if votes else None
 
 
 def are_thousands(words: pd.Series) -> bool:
     """Whether words are numbers with points, all of which may stand between thousands."""
-    present = words.dropna()
-    if not may_be(present, looks_like_number, NEARLY_ALL):
-        return False
-    bodies = present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
+    bodies = _bodies_in(words)
     pointed = bodies[bodies.str.contains(".", regex=False)]
     return len(pointed) >= _LEAST_WITH_THOUSANDS and bool(pointed.str.fullmatch(_OPEN_QUESTION.pattern).all())
 
 
-def _plain(words: pd.Series) -> pd.Series:
-    """Plain numbers as in programs, NaN for all other words."""
-    return pd.to_numeric(words, errors="coerce").astype(float)
+def _bodies_in(words: pd.Series) -> pd.Series:
+    """Bodies of the words; none unless nearly all may be numbers."""
+    present = words.dropna()
+    if not may_be(present, looks_like_number, NEARLY_ALL):
+        return present.iloc[:0]
+    return present.str.extract(f"^{_WORD.pattern}$", flags=re.VERBOSE)["body"].dropna()
 
 
 def _signed(parts: pd.DataFrame) -> pd.Series:

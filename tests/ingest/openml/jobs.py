@@ -11,7 +11,7 @@ from ingest.openml.selection import Selection
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
-from warehouse.vocabulary.schema import TABLES
+from warehouse.vocabulary.schema import DATA_TABLES
 
 ACCURACY = "predictive_accuracy"
 JUST_ACCURACY = Selection(measures=(ACCURACY,))
@@ -63,6 +63,5 @@ def content(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:
             tuple(row.values())
             for row in warehouse.arrow(f"SELECT * EXCLUDE (ingest) FROM {name} ORDER BY ALL").to_pylist()
         ]
-        for name in TABLES
-        if name != "ingests"
+        for name in DATA_TABLES
     }

@@ -19,16 +19,12 @@ from warehouse.storage import object_storage
 from warehouse.storage.object_storage import Bucket, RemoteWarehouse, each
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
-from warehouse.vocabulary.schema import TABLES
+from warehouse.vocabulary.schema import DATA_TABLES
 
 
 def content(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
     """All rows except `ingests`, which has times."""
-    return {
-        name: warehouse.arrow(f"SELECT * FROM {name} ORDER BY ALL").to_pylist()
-        for name in TABLES
-        if name != "ingests"
-    }
+    return {name: warehouse.arrow(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in DATA_TABLES}
 
 
 def fill(warehouse: Warehouse) -> None:

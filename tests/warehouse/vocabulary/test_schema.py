@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warehouse.vocabulary.schema import OUTCOMES, PROVENANCE, TABLES, Table
+from warehouse.vocabulary.schema import DATA_TABLES, OUTCOMES, PROVENANCE, TABLES, Table
 
-DATA = [table for name, table in TABLES.items() if name != "ingests"]
+DATA = DATA_TABLES.values()
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 leaves = st.none() | st.booleans() | numbers | st.text()
 values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=5)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.openml.api import connection
 from ingest.openml.api.connection import Connection
 from ingest.openml.api.published import published_dataset
 from ingest.openml.api.transfer import AnswerLimits
@@ -20,11 +21,14 @@ from tests.openml_server.evil import MODES, EvilServer
 from warehouse.store import Warehouse
 from warehouse.support.errors import HeadstartError
 
-LIMITS = AnswerLimits(bytes=1_000_000, seconds=0.2)
+
+@pytest.fixture(autouse=True)
+def _low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "DOCUMENT_LIMITS", AnswerLimits(bytes=1_000_000, seconds=0.2))
 
 
 def connect(server: EvilServer) -> Connection:
-    return Connection(server.url, rate=1e6, patience=3, limits=LIMITS, sleep=lambda _: None)
+    return Connection(server.url, rate=1e6, patience=3, sleep=lambda _: None)
 
 
 @pytest.mark.usefixtures("_own_folders")
