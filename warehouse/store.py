@@ -205,10 +205,14 @@ class Warehouse:
         task_type: TaskType = CLASSIFICATION,
         related: bool = True,
     ) -> RunTable:
-        """Successful runs and their configurations; see `warehouse.questions.queries.run_table`."""
+        """Successful runs on tasks of one type that have a value of a measure, and their configurations.
+
+        More runs than fit in memory are sampled (`warehouse.questions.sampling`), with a log message.
+        Arguments and errors as for `warehouse.questions.queries.run_answers`.
+        """
         from warehouse.questions import queries
 
-        return queries.run_table(self.arrow, flow, measure, task_type=task_type, related=related)
+        return queries.table_of(self.run_answers(flow, measure, task_type=task_type, related=related))
 
     def run_answers(
         self,

@@ -114,7 +114,7 @@ def estimate(warehouse: Warehouse, selection: Selection, connection: Connection)
     parts = partitions(selection, connection)
     for filters, measure in product(parts, selection.measures):
         sweep = job.sweep(filters, measure)
-        total = sweep.estimate(connection.get) if sweep.has_rows(connection.get) else 0
+        total = sweep.estimate(connection.get) if sweep.reaches(0, connection.get) else 0
         evaluations, known = evaluations + total, known + len(sweep.known)
         requests += 1 + max(total - len(sweep.known), 0) // sweep.page
     if not evaluations and not known and not selection.since:

@@ -134,7 +134,7 @@ class Sweep:
         elif self.since is not None:
             known = [run for run in self.known if run >= self.since]
             newest = max(known) - int(_LOOK_BACK * self.page) if known else 0
-            yield from self._walk_from(max(self.since, newest), gap)
+            yield from self._walk(self._position_of(max(self.since, newest)), gap)
             yield from self._beyond_the_gap(self.since)
         if self.most is None and self.since is None:
             yield from self._until_nothing_is_new()
@@ -160,7 +160,7 @@ class Sweep:
             if fresh:
                 fruitless, overlap = 0, _OVERLAP
                 if not reaches_end and _are_dense(fresh, len(fresh)):
-                    yield from self._walk_from(fresh[0])
+                    yield from self._walk(self._position_of(fresh[0]))
                 elif is_ordered and fresh[0] < highest:
                     # An unordered listing would never end; windows do, if ids are dense enough.
                     is_ordered = False
@@ -168,7 +168,7 @@ class Sweep:
                         yield from self._walk_over(self.known)
                 continue
             before = self._rows_known()
-            if not self._reaches(before):
+            if not self.reaches(before):
                 self.came_to_the_end = True
                 return
             if fruitless == _FRUITLESS:
@@ -190,7 +190,7 @@ class Sweep:
         A page may have shown a row twice in place of another, so the expected last row is requested.
         """
         last = self._rows_known() - 1
-        if end <= last and not self._reaches(last, self.answers.connection.get):
+        if end <= last and not self.reaches(last, self.answers.connection.get):
             self.fewer = last + 1 - end
 
     def _beyond_the_gap(self, since: int) -> Iterator[Page]:
@@ -198,7 +198,7 @@ class Sweep:
 
         The end of very long listings is unknown, but their ids are dense.
         """
-        while not self._reaches(_DEEPEST):
+        while not self.reaches(_DEEPEST):
             _, end = self._end(lambda _: self.page)
             listing, _ = self._listing(max(end - self.page, 0), self.answers.connection.get)
             runs = {run for run, _ in _keys(listing) if run >= since} - self.known
@@ -214,27 +214,20 @@ class Sweep:
         """Estimate the server's rows, to a tenth or a few, with a dozen requests."""
         return sum(self._end(lambda row: max(int(0.1 * row), _FEW), get)) // 2
 
-    def has_rows(self, get: Get) -> bool:
-        """Whether the server has any row."""
-        return self._reaches(0, get)
-
     def _end(self, precision: Callable[[int], int], get: Get | None = None) -> tuple[int, int]:
         """Indices of a row in the listing and one beyond its end, as close as `precision` says."""
         low, high = 0, self.page
-        while self._reaches(high, get):
+        while self.reaches(high, get):
             low, high = high, high * 4
         while high - low > precision(high):
             middle = (low + high) // 2
-            if self._reaches(middle, get):
+            if self.reaches(middle, get):
                 low = middle
             else:
                 high = middle
         return low, high
 
     # ---- windows ---------------------------------------------------------------------------------
-
-    def _walk_from(self, run: int, gap: int = 1) -> Iterator[Page]:
-        yield from self._walk(self._position_of(run), gap)
 
     def _walk_over(self, runs: Collection[int]) -> Iterator[Page]:
         """All windows from the lowest to the highest of these runs, and on from there."""
@@ -335,7 +328,7 @@ class Sweep:
                 right, right_requests = self._listing(start + half, get, limit - half, bulk=bulk)
                 return joined(left, right), left_requests + right_requests
 
-    def _reaches(self, row: int, get: Get | None = None) -> bool:
+    def reaches(self, row: int, get: Get | None = None) -> bool:
         """Whether the server's listing has a row with this index, from 0."""
         path = self._path(f"limit/1/offset/{row}")
         try:

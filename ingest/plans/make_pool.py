@@ -17,7 +17,7 @@ from ingest.flows import flows_of, get_flow
 from ingest.flows.design import sobol_design
 from ingest.running.pool import Pool, in_turns, read_pool, write_pool
 from warehouse.vocabulary.configuration import Configuration
-from warehouse.vocabulary.task_types import CLASSIFICATION, TaskType
+from warehouse.vocabulary.task_types import TaskType
 
 STRONG = 24
 """Configurations of each popular flow."""
@@ -53,20 +53,17 @@ def made_anew(pool: Pool) -> Pool:
     return build_pool(others, task_type) | searched
 
 
-def build_pool(
-    known: Pool, task_type: TaskType = CLASSIFICATION, *, seed: int = 0
-) -> dict[Configuration, str]:
+def build_pool(known: Pool, task_type: TaskType) -> dict[Configuration, str]:
     """Default, known and space-filling configurations of every flow of a task type, without duplicates.
 
     Args:
         known: known-good configurations, the best of each flow first.
-        seed: random seed of the space-filling designs.
     """
     columns: list[list[tuple[Configuration, str]]] = []
     for flow in flows_of(task_type).values():
         size = SIZES.get(flow.name, STRONG)
         own = [(one, source) for one, source in known.items() if one.algorithm == flow.name]
-        designed = sobol_design(flow, size, seed)[1:]
+        designed = sobol_design(flow, size)[1:]
         candidates = [
             (Configuration(flow.name, flow.default()), "default"),
             *own[: min(MOST_KNOWN, size - 1)],

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from warehouse.store import Warehouse
-from warehouse.vocabulary.schema import Table
+from warehouse.vocabulary.schema import DATA_TABLES, PROVENANCE, Table
 
 FOREST, BOOSTING = "openml:6969", "openml:6970"
 NUMBERS = Table(
@@ -21,6 +21,10 @@ NUMBERS = Table(
     key=("name",),
 )
 """A table that no warehouse has."""
+
+
+class Killed(BaseException):
+    """Simulates a kill: like a signal, it passes every error handler."""
 
 
 class Templates:
@@ -139,3 +143,11 @@ def lose_rows(warehouse: Warehouse, table: str) -> None:
 def values(warehouse: Warehouse) -> list[float]:
     """Values of all evaluations, in the order of runs."""
     return warehouse.sql("SELECT value FROM evaluations ORDER BY run, measure")["value"].tolist()
+
+
+def content(warehouse: Warehouse) -> dict[str, list[dict[str, Any]]]:
+    """All rows, without the ingests that wrote them."""
+    return {
+        name: warehouse.arrow(f"SELECT * EXCLUDE ({PROVENANCE}) FROM {name} ORDER BY ALL").to_pylist()
+        for name in DATA_TABLES
+    }

@@ -83,26 +83,6 @@ class RunTable:
         return inferred_flow(algorithm, values)
 
 
-def run_table(
-    ask: Ask,
-    flow: str | None,
-    measure: str,
-    *,
-    task_type: TaskType = CLASSIFICATION,
-    related: bool = True,
-) -> RunTable:
-    """Runs of `flow` on tasks of one type that have a value of `measure`.
-
-    `flow` is a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
-    None for all runs; then the configurations are a joint table. `measure` is any measure of the runs, or an
-    alias (`warehouse.vocabulary.measures`); `normalized_accuracy` is computed from the accuracy if it is not
-    stored. Only learners need the values of `related` measures. More runs than fit in memory are sampled
-    (`warehouse.questions.sampling`), with a log message. Raises `BadInput` for an unknown flow or measure,
-    and names the known ones.
-    """
-    return table_of(run_answers(ask, flow, measure, task_type=task_type, related=related))
-
-
 @dataclass(frozen=True)
 class RunAnswers:
     """Rows of a `RunTable`, in the form in which samples are stored."""
@@ -124,10 +104,19 @@ def run_answers(
     related: bool = True,
     only: Sequence[str] = (),
 ) -> RunAnswers:
-    """Rows for a `RunTable`; arguments and errors as for `run_table`.
+    """Rows for a `RunTable`.
 
     Args:
+        flow: a flow ("openml:6969", or "6969" for short), an algorithm ("random_forest": all its flows), or
+            None for all runs; then the configurations are a joint table.
+        measure: any measure of the runs, or an alias (`warehouse.vocabulary.measures`); `normalized_accuracy`
+            is computed from the accuracy if it is not stored.
+        task_type: type of the runs' tasks.
+        related: whether to include the values of related measures, which only learners need.
         only: flows whose runs a joint table has, named as in `flow`; empty = all.
+
+    Raises:
+        BadInput: an unknown flow or measure; the message names the known ones.
     """
     ask = _on_tasks_of(task_type, ask)
     resolved, flows = _resolve_flow(ask, flow)
@@ -242,7 +231,7 @@ def performance_matrix(
     """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
 
     Several runs of one setup on one dataset are averaged. `measure`, `flow` (None: all) and errors as in
-    `run_table`; `Failed` if the matrix exceeds `MOST_CELLS`.
+    `run_answers`; `Failed` if the matrix exceeds `MOST_CELLS`.
     """
     ask = _on_tasks_of(task_type, ask)
     _, flows = _resolve_flow(ask, flow)

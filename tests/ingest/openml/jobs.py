@@ -11,7 +11,6 @@ from ingest.openml.selection import Selection
 from tests.openml_server import OpenMLServer, World
 from tests.openml_server import generated as names
 from warehouse.store import Warehouse
-from warehouse.vocabulary.schema import DATA_TABLES
 
 ACCURACY = "predictive_accuracy"
 JUST_ACCURACY = Selection(measures=(ACCURACY,))
@@ -54,14 +53,3 @@ def values_of(warehouse: Warehouse, run: int) -> dict[str, Any]:
         [f"openml:{run}"],
     )
     return {name: json.loads(value) for name, value in zip(rows["parameter"], rows["value"], strict=True)}
-
-
-def content(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row, without the ingest that wrote it."""
-    return {
-        name: [
-            tuple(row.values())
-            for row in warehouse.arrow(f"SELECT * EXCLUDE (ingest) FROM {name} ORDER BY ALL").to_pylist()
-        ]
-        for name in DATA_TABLES
-    }

@@ -12,10 +12,10 @@ from ingest.openml.job import JobProgress, estimate, ingest_openml
 from ingest.openml.selection import Selection
 from ingest.openml.status import job_states
 from tests.cases import each
-from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, content, evaluations, expected, ingest
+from tests.ingest.openml.jobs import ACCURACY, JUST_ACCURACY, connect, evaluations, expected, ingest
 from tests.openml_server import KINDS, Faults, OpenMLServer, World, generated_world
 from tests.openml_server import generated as names
-from tests.warehouse.worlds import lose_rows
+from tests.warehouse.worlds import Killed, content, lose_rows
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, Failed
 
@@ -217,7 +217,7 @@ def test_a_refresh_corrects_old_rows(warehouse: Warehouse, world: World) -> None
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The result of an undisturbed job."""
     warehouse = Warehouse.create(tmp_path_factory.mktemp("whole") / "warehouse")
     with OpenMLServer(generated_world()) as server:
@@ -238,10 +238,6 @@ def test_faults_lose_and_duplicate_nothing(warehouse: Warehouse, whole: dict[str
         ingest(warehouse, server, Selection(measures=(ACCURACY, "kappa")), jobs=jobs)
         assert {request.fault for request in server.requests} == {None, *KINDS}
     assert content(warehouse) == whole
-
-
-class Killed(BaseException):
-    """Like a signal, it passes every error handler."""
 
 
 class MortalConnection(Connection):

@@ -6,16 +6,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import Killed, runs
 from warehouse.storage import manifests, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import RefusedRows
 
 ROWS = "part-00000-0b5d94c1-6d4c-4c2b-9d1c-6f2f4cd0f7a8-c000.zstd.parquet"
-
-
-class Killed(BaseException):
-    """Simulates a kill: nothing handles it."""
 
 
 @pytest.fixture

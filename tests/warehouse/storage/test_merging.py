@@ -13,13 +13,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.commands import Run
-from tests.warehouse.worlds import BOOSTING, FOREST, Templates, another_headstart, qualities, runs, written
+from tests.warehouse.worlds import (
+    BOOSTING,
+    FOREST,
+    Templates,
+    another_headstart,
+    content,
+    qualities,
+    runs,
+    written,
+)
 from warehouse import store
 from warehouse.cli import main
 from warehouse.storage import ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
-from warehouse.vocabulary.schema import DATA_TABLES, PROVENANCE, TABLES, Table
+from warehouse.vocabulary.schema import DATA_TABLES, TABLES, Table
 
 Make = Callable[..., Warehouse]
 Frames = dict[str, pd.DataFrame]
@@ -29,14 +38,6 @@ Frames = dict[str, pd.DataFrame]
 def make(templates: Templates, tmp_path: Path) -> Make:
     """Make a warehouse of this name with these commits; `written` replaces the usual writing."""
     return lambda name, *writes: templates.copy(tmp_path / name, *writes)
-
-
-def content(warehouse: Warehouse) -> dict[str, list[dict[str, Any]]]:
-    """All rows except the record of ingests, without provenance."""
-    return {
-        name: warehouse.arrow(f"SELECT * EXCLUDE ({PROVENANCE}) FROM {name} ORDER BY ALL").to_pylist()
-        for name in DATA_TABLES
-    }
 
 
 def with_columns(tables: Mapping[str, pd.DataFrame], table: str, **columns: object) -> Frames:

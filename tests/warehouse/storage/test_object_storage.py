@@ -14,17 +14,11 @@ import pandas as pd
 import pytest
 
 from tests.conftest import S3_KEY, S3_SECRET
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import Killed, content, runs
 from warehouse.storage import object_storage
 from warehouse.storage.object_storage import Bucket, RemoteWarehouse, each
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
-from warehouse.vocabulary.schema import DATA_TABLES
-
-
-def content(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
-    """All rows except `ingests`, which has times."""
-    return {name: warehouse.arrow(f"SELECT * FROM {name} ORDER BY ALL").to_pylist() for name in DATA_TABLES}
 
 
 def fill(warehouse: Warehouse) -> None:
@@ -122,10 +116,6 @@ def test_rows_that_depend_on_the_warehouse_are_made_again_if_another_writer_was_
         assert seen == [[], ["local:faster"]]
 
 
-class Killed(BaseException):
-    """Simulates a kill."""
-
-
 @pytest.mark.parametrize(("step", "version"), [("upload", 1), ("_append", 1), ("pull", 2)])
 def test_a_killed_writer_leaves_the_old_version_or_the_next(
     step: str,
@@ -172,15 +162,11 @@ def test_a_damaged_or_lost_file_is_named_and_machines_with_a_copy_can_export(
     with pytest.raises(UnusableWarehouse, match="only a warehouse on disk can be repaired"):
         Warehouse.repair(s3_url)
     copy = Warehouse.open(s3_url).export(f"{s3_url}-again")
-    assert content_of_runs(copy) == content_of_runs(Warehouse.open(s3_url))
+    assert content(copy)["runs"] == content(Warehouse.open(s3_url))["runs"]
     on_machine("second machine")
     with pytest.raises(UnusableWarehouse, match=file):
         Warehouse.open(s3_url)
     assert [finding.path for finding in Warehouse.verify(s3_url, deep=True).damage] == [file]
-
-
-def content_of_runs(warehouse: Warehouse) -> list[dict[str, object]]:
-    return content(warehouse)["runs"]
 
 
 def test_a_replaced_warehouse_is_read_from_the_start(s3_url: str, on_machine: Callable[[str], None]) -> None:

@@ -10,17 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from tests.warehouse.worlds import Templates, qualities, runs, values
+from tests.warehouse.worlds import Killed, Templates, qualities, runs, values
 from warehouse.storage import ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import UnreadableInput
 from warehouse.vocabulary.schema import DATA_TABLES
 
 TABLES_IN_A_WRITE = len(runs()) + 1
-
-
-class Killed(BaseException):
-    """Like a signal, it passes every error handler."""
 
 
 def dying_after(appends: int) -> Callable[..., None]:
