@@ -18,8 +18,8 @@ from ingest.openml.api.documents import (
     read_evaluations,
     read_qualities,
     read_setups,
-    read_suite,
     read_tasks,
+    texts_in,
 )
 from ingest.openml.flows import read_flow
 from ingest.openml.tables import evaluation_tables, flow_tables
@@ -266,6 +266,7 @@ def _answers() -> list[bytes]:
 def _read_answer(content: bytes) -> None:
     """All readers of documents; usually only one accepts the answer."""
     read_error(content)
+    read_suite = texts_in("study", "task_id")
     for read in (_read_evaluations, _read_setups, read_tasks, read_qualities, read_suite, _read_flow):
         try:
             read(content)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from ingest.metafeatures.trees import (
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Flags, Floats, Positions
 from warehouse.vocabulary.qualities import GROUPS
+
+AnyFold = TypeVar("AnyFold")
 
 _PRUNING_SHARE = 3  # every third training row prunes a REPTree and does not grow it (Weka's default)
 _SAME_DISTANCE = 1e-5  # squared: equal distances may differ by this from rounding in single precision
@@ -169,9 +171,11 @@ LEARNERS: Mapping[str, Callable[[Fold], Floats]] = {
 }
 
 
-def threads_for(sample: RowSample) -> int:
-    """Number of threads to use for fits on the folds of a sample."""
-    return available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
+def folds_of(sample: RowSample, make: Callable[[int], AnyFold]) -> list[AnyFold]:
+    """What `make` returns for the number of each fold of a sample."""
+    threads = available_cpus() if sample.tree_columns.size >= _CELLS_WORTH_THREADS else 1
+    with ThreadPoolExecutor(threads) as pool:  # growing trees releases the lock
+        return list(pool.map(make, range(int(sample.fold.max()) + 1)))
 
 
 def cross_validated(
@@ -179,9 +183,7 @@ def cross_validated(
 ) -> dict[str, dict[str, float]]:
     """Learner -> AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
-    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees releases the lock
-        numbers = range(int(sample.fold.max()) + 1)
-        folds = list(pool.map(lambda number: fold_type(sample, number, bayes, selection), numbers))
+    folds = folds_of(sample, lambda number: fold_type(sample, number, bayes, selection))
     P = np.empty((len(sample.y), sample.n_classes))
     scores = {}
     for name, learner in learners.items():

@@ -12,12 +12,11 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
 
-from ingest.metafeatures.landmarkers import nearest, threads_for
+from ingest.metafeatures.landmarkers import folds_of, nearest
 from ingest.metafeatures.prepared import Prepared, RowSample
 from ingest.metafeatures.trees import grow_on_numbers, to_depth
 from ingest.metafeatures.values import Values
@@ -34,9 +33,7 @@ def target_landmarkers(prepared: Prepared) -> Values:
     if reason := prepared.no_sample:
         return dict.fromkeys(GROUPS["target_landmarkers"], reason)
     sample = prepared.sample
-    with ThreadPoolExecutor(threads_for(sample)) as pool:  # growing trees releases the lock
-        numbers = range(int(sample.fold.max()) + 1)
-        folds = list(pool.map(lambda number: Fold(sample, number, prepared.log_unit), numbers))
+    folds = folds_of(sample, lambda number: Fold(sample, number, prepared.log_unit))
     prior = pooled(folds, Fold.mean)
     predicted = {name: pooled(folds, learner) for name, learner in LEARNERS.items()}
     log_ridge = pooled(folds, Fold.log_ridge)

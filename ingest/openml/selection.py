@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ingest.openml import MEASURES
 from ingest.openml.api.connection import ApiError, Connection
-from ingest.openml.api.documents import UnreadableError, read_measures, read_suite, rows_in
+from ingest.openml.api.documents import UnreadableError, rows_in, texts_in
 from warehouse.support.errors import BadInput, BadOption, Failed
 from warehouse.vocabulary.measures import canonical_measure, known_name
 
@@ -79,7 +79,7 @@ def _refuse_unknown_measures(measures: Sequence[str], connection: Connection) ->
     unknown = [measure for measure in measures if known_name(measure) is None]
     if unknown:
         with suppress(ApiError, UnreadableError):
-            listed = connection.get("evaluationmeasure/list", read_measures)
+            listed = connection.get("evaluationmeasure/list", texts_in("evaluation_measures", "measure"))
             unknown = [measure for measure in unknown if measure not in listed]
     for measure in unknown:
         canonical_measure(measure)
@@ -88,7 +88,7 @@ def _refuse_unknown_measures(measures: Sequence[str], connection: Connection) ->
 def _tasks(selection: Selection, connection: Connection) -> list[int]:
     tasks = list(selection.tasks)
     if selection.suite is not None:
-        tasks += map(int, _listed(connection, f"study/{selection.suite}", read_suite))
+        tasks += map(int, _listed(connection, f"study/{selection.suite}", texts_in("study", "task_id")))
     for datasets in _chunks("data_id", selection.datasets, _IDS_IN_A_FILTER) if selection.datasets else []:
         rows = _listed(connection, f"task/list/{datasets}/status/all", rows_in("tasks", "task"))
         tasks += [int(row["task_id"]) for row in rows]

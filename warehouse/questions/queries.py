@@ -23,7 +23,7 @@ from warehouse.vocabulary.measures import ACCURACY, NORMALIZED, known_name
 from warehouse.vocabulary.parameters import Scale
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 from warehouse.vocabulary.table import SEPARATOR, ConfigurationTable, split_name
-from warehouse.vocabulary.task_types import CLASSIFICATION, TASK_TYPES, TaskType
+from warehouse.vocabulary.task_types import TASK_TYPES, TaskType
 
 Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
@@ -100,9 +100,9 @@ def run_answers(
     flow: str | None,
     measure: str,
     *,
-    task_type: TaskType = CLASSIFICATION,
-    related: bool = True,
-    only: Sequence[str] = (),
+    task_type: TaskType,
+    related: bool,
+    only: Sequence[str],
 ) -> RunAnswers:
     """Rows for a `RunTable`.
 
@@ -225,9 +225,7 @@ def _ask_sample(ask: Ask, query: str, sample: RunSample, **parameters: Any) -> p
     return ask(query.format(of_sample=_OF_SAMPLE), {**parameters, "sampled": sample.runs})
 
 
-def performance_matrix(
-    ask: Ask, measure: str, flow: str | None = None, *, task_type: TaskType = CLASSIFICATION
-) -> pd.DataFrame:
+def performance_matrix(ask: Ask, measure: str, flow: str | None, *, task_type: TaskType) -> pd.DataFrame:
     """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
 
     Several runs of one setup on one dataset are averaged. `measure`, `flow` (None: all) and errors as in
@@ -274,10 +272,10 @@ class TimedFits:
 
     runs: pd.DataFrame
     configurations: ConfigurationTable
-    scales: Mapping[str, Scale] = field(default_factory=dict)
+    scales: Mapping[str, Scale]
 
 
-def fit_times(ask: Ask, *, task_type: TaskType = CLASSIFICATION) -> TimedFits:
+def fit_times(ask: Ask, *, task_type: TaskType) -> TimedFits:
     """Fits of all runs that state their time.
 
     A run's ratio of processor time to wall-clock time is applied to its fits. The seconds of a run stopped by

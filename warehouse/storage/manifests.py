@@ -13,7 +13,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
@@ -48,9 +48,9 @@ class Manifest:
     """Last Delta version of each table, including `ingests`, whose files this and earlier manifests list."""
     files: Mapping[str, FileSum]
     """Expected sum by path in the warehouse; later manifests take precedence."""
-    copies: Mapping[str, bytes] = field(default_factory=dict)
+    copies: Mapping[str, bytes]
     """Content of indispensable small files, by path in the warehouse."""
-    lost: tuple[str, ...] = ()
+    lost: tuple[str, ...]
     """Paths of damaged files found by a repair, which later versions do not need."""
 
     @property

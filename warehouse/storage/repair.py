@@ -9,7 +9,7 @@ are then still missing were only in the damaged file.
 import json
 import shutil
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -45,13 +45,13 @@ class Repair:
 
     version: int
     """Newest version of the warehouse after the repair."""
-    mended: list[str] = field(default_factory=list)
+    mended: list[str]
     """Paths of the restored files."""
-    damaged: list[LostRows] = field(default_factory=list)
+    damaged: list[LostRows]
     """Files with rows that can't be repaired."""
-    recovered: Mapping[str, int] = field(default_factory=dict)
+    recovered: Mapping[str, int]
     """Number of their rows that were found in older files, by table."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding]
     """Findings of `verify` after the repair."""
 
 

@@ -4,7 +4,7 @@ import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,12 +64,12 @@ class Verification:
 
     version: int
     """Newest version with a manifest."""
-    findings: list[Finding] = field(default_factory=list)
-    files: int = 0
+    findings: list[Finding]
+    files: int
     """Number of files compared with a manifest."""
-    bytes: int = 0
+    bytes: int
     """Total size of these files."""
-    seconds: float = 0.0
+    seconds: float
 
     @property
     def damage(self) -> list[Finding]:

@@ -48,9 +48,9 @@ class Quality:
     cost: Cost
     definition: str
     source: str
-    depends_on_order: bool = False
+    depends_on_order: bool
     """Whether it depends on the order of the rows."""
-    task_type: TaskType | None = None
+    task_type: TaskType | None
     """Task type for which it is defined; None = any."""
 
     def is_defined_for(self, task_type: TaskType) -> bool:

@@ -140,6 +140,11 @@ def rows_in(root: str, row: str) -> Callable[[bytes], list[dict[str, str]]]:
     return lambda body: [_leaves(element) for element in parse(body, root).iter(row)]
 
 
+def texts_in(root: str, name: str) -> Callable[[bytes], list[str]]:
+    """Return a reader of the texts of all elements with a name in a document with this root."""
+    return lambda body: [element.text for element in parse(body, root).iter(name) if element.text]
+
+
 def read_tasks(body: bytes) -> list[dict[str, str]]:
     """Rows of `task/list`, each with the id of its estimation procedure and the name of its target."""
     rows: list[dict[str, str]] = []
@@ -188,16 +193,6 @@ def read_description(body: bytes) -> DatasetDescription:
         md5=content.get("md5_checksum"),
         parquet_url=content.get("parquet_url"),
     )
-
-
-def read_suite(body: bytes) -> list[str]:
-    """The tasks of a suite."""
-    return [element.text for element in parse(body, "study").iter("task_id") if element.text]
-
-
-def read_measures(body: bytes) -> list[str]:
-    """The measures of the server."""
-    return [element.text for element in parse(body, "evaluation_measures").iter("measure") if element.text]
 
 
 def read_evaluations(body: bytes) -> Listing:
