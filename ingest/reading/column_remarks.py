@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -10,11 +11,19 @@ import numpy as np
 import pandas as pd
 
 from ingest.reading.column_types.columns import label
-from ingest.reading.column_types.words import Column
+from ingest.reading.column_types.words import NEARLY_ALL, Column
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import RawTable
 from warehouse.support.text import counted
 
+_FEWEST_WORDS = 20  # distinct ones: fewer may be classes, such as 1st and 2nd
+_FEWEST_PER_SHAPE = 5  # words that differ only in their numbers
+_WORDS_LOOKED_AT = 1000
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SHAPE_OF_AMOUNT = re.compile(r"#.*(?:[^\W\d_]|['\"°±\u00d7])")
+_LIKE_DATE = re.compile(
+    r"(?!\w+:/)(?=.*\b(?:19|20)\d\d\b)(?=.*(?<!\d)\d\d?(?!\d))(?:\D++|(?:(?:19|20)\d\d|\d\d?)(?!\d))*+"
+)
 _FAR = 5
 """Least ratio of a number such as 999 to the largest other one, if it stands for missing values."""
 
@@ -61,6 +70,24 @@ def doubts_about(column: Column, words: pd.Series, raw: RawTable) -> Iterator[st
             word = str(words.loc[(numbers == extreme).idxmax()]).strip()
             remedy = "leave these cells empty" if raw.text is None else f"give --missing={word}"
             yield f"{n:,} cells of {quoted(words.name)} are {word}: if this means missing, {remedy}"
+
+
+def doubts_about_words(name: str, column: pd.Series) -> Iterator[str]:
+    """Words that look like amounts or dates in a notation that is not read.
+
+    Args:
+        column: (n,) the column `name` in the form of its role.
+    """
+    if not isinstance(column.dtype, pd.CategoricalDtype) or len(column.cat.categories) < _FEWEST_WORDS:
+        return
+    words = column.cat.categories[:: math.ceil(len(column.cat.categories) / _WORDS_LOOKED_AT)]
+    shapes = {_NUMBER.sub("#", word) for word in words}
+    alike = f"{quoted(name)} is read as words, though nearly all look like"
+    if sum(map(bool, map(_LIKE_DATE.fullmatch, words))) >= NEARLY_ALL * len(words):
+        yield f"{alike} dates, such as {quoted(words[0])}: write them as 2024-12-31 in the file"
+    elif len(words) >= _FEWEST_PER_SHAPE * len(shapes) and all(map(_SHAPE_OF_AMOUNT.match, shapes)):
+        examples = f"{quoted(words[0])} and {quoted(words[-1])}"
+        yield f"{alike} amounts, such as {examples}: if so, write them as numbers of one unit in the file"
 
 
 def _cells(some: Sequence[str], words: pd.Series, raw: RawTable) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from ingest.reading.column_remarks import doubts_about, notes_on
+from ingest.reading.column_remarks import doubts_about, doubts_about_words, notes_on
 from ingest.reading.column_types.columns import Kind, read_column
 from ingest.reading.column_types.roles import Role, converted, detect_role
 from ingest.reading.content_hash import cell_hashes, content_hash, digest
@@ -208,6 +208,8 @@ def load_dataset(
     for column_name, column in columns.items():
         notes += notes_on(column, kept[column_name], raw)
         doubts += doubts_about(column, kept[column_name], raw) if found[column_name] is Role.numeric else []
+        if found[column_name] in (Role.categorical, Role.identifier) and column_name not in wanted:
+            doubts += doubts_about_words(column_name, features[column_name])
     return Dataset(
         name=name or raw.name,
         features=pd.DataFrame(features, index=outcome.values.index).reset_index(drop=True),

@@ -158,6 +158,7 @@ def _excel(path: Path, target: str) -> TableSource:
     rows = ((sheet, *np.flatnonzero((top == target).any(axis=1))) for sheet, top in enumerate(tops.values()))
     sheet, row = next((found[:2] for found in rows if len(found) > 1), (0, 0))
     options: dict[str, Any] = {name: int(at) for name, at in (("sheet_name", sheet), ("skiprows", row)) if at}
+    options["dtype"] = "object"  # else truth values beside gaps become numbers
     cells = snippets.as_text(pd.read_excel(path, **options))
     call = Call("as_text", [Call("pd.read_excel", [Raw("path")], options)])
     return TableSource(cells, call, remark="pandas reads Excel files with the package openpyxl.")

@@ -45,25 +45,44 @@ def numbers(cells: pd.Series) -> pd.Series:
 
 
 def undecorated(cells: pd.Series) -> pd.Series:
-    """Cells such as "$1,234.50", "12 %", "(3 kg)", "2K" or "<5" as plain numbers."""
+    """Cells such as "$1,234.50", "12 %", "(3 kg)", "2K" or "<5" as plain numbers.
+
+    All have the most frequent currency or unit, or none.
+    """
     parts = (
         cells.str.strip()
         .str.extract(
-            r"^[<>\u2264\u2265=\s]*(\(?)([-\u2212]?)[^\d.(-]*(\d[\d,'\u2019\s]*\.?\d*|\.\d+)"
+            r"^[<>\u2264\u2265=\s]*(\(?)([-\u2212]?)((?:[A-Za-z]\.|[^\d.(-])*)"
+            r"([-\u2212]?)(\d[\d,'\u2019\s]*\.?\d*|\.\d+)"
             r"([eE][-+]?\d+)?(\s?[^\d\s)-]*)(-*)(\)?)$"
         )
         .fillna("")
     )
-    even = parts[2].str.endswith(".")  # "12.-" has no cents
-    negative = (parts[[0, 1]] != "").any(axis=1) | (parts[5] != "") & ~even
-    digits = parts[2].str.replace(r"[,'\u2019\s]", "", regex=True) + parts[3]
-    digits += parts[4].map(POWERS).fillna("")
-    return digits.mask(negative, "-" + digits)
+    even = parts[4].str.endswith(".")  # "12.-" has no cents
+    negative = (parts[[0, 1, 3]] != "").any(axis=1) | (parts[7] != "") & ~even
+    digits = parts[4].str.replace(r"[,'\u2019\s]", "", regex=True) + parts[5]
+    units = parts[6].str.rstrip(".,")
+    digits += units.map(POWERS).fillna("")
+    marks = parts[2].str.strip(" +.,") + units.mask(units.isin([*POWERS]), "").str.strip()
+    usual = marks[marks != ""].mode()[:1]
+    return digits.mask(negative, "-" + digits).where(marks.isin(["", *usual]))
 
 
 def clock(cells: pd.Series) -> pd.Series:
-    """Times such as "8:45", "2:30 PM" or "1:02:10.5" in the unit of their last part."""
-    parts = cells.str.strip().str.extract(
+    """Times such as "8:45", "2:30 PM" or "1:02:10.5" in the unit of their last part.
+
+    "2h 50m" is in seconds, 5'11" in inches.
+    """
+    cells = cells.str.strip()
+    units = cells.str.extract(
+        r"(?i)^(?:P?(?:(\d+) ?(?:d|days?)\.?)? ?T?(?:(\d+) ?(?:h|hrs?|hours?)\.?)? ?"
+        r"(?:(\d+) ?(?:m|mins?|minutes?|(?<=h\d\d))\.?)? ?"
+        r"(?:(\d+(?:[.,]\d+)?) ?(?:s|secs?|seconds?)\.?)?|(\d+)(?:['\u2019\u2032]| ?ft\.?) ?"
+        r"(?:(\d|1[01]|\d\.\d+|1[01]\.\d+) ?(?:[\"\u201d\u2033]|''|in\.?)?)?)$"
+    )
+    units = units.replace({",": "."}, regex=True).astype(float)
+    lengths = units.fillna(0).dot([86_400, 3600, 60, 1, 12, 1]).where(units.notna().any(axis=1))
+    parts = cells.str.extract(
         r"^(?:(?:(-?\d+) days?,? \+?)?(\d+):)?(\d+):([0-5]\d(?:[.,]\d+)?)"
         r"(?: ?([APap])\.?[Mm]\.?)?$"
     )
@@ -71,7 +90,8 @@ def clock(cells: pd.Series) -> pd.Series:
     half, hours = parts[4].str.upper(), numbers[1].fillna(numbers[2])
     noon = 12.0 * (half == "P") - 12.0 * (half.notna() & (hours == 12))
     values: pd.Series = numbers.fillna({0: 0, 1: 0}).dot([86_400, 3600, 60, 1])
-    return (values + noon * np.where(parts[1].isna(), 60, 3600)).astype(str)
+    values += noon * np.where(parts[1].isna(), 60, 3600)
+    return values.fillna(lengths).astype(str)
 
 
 def with_points(cells: pd.Series) -> pd.Series:

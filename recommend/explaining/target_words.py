@@ -15,7 +15,6 @@ from ingest.reading.datasets import Dataset
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import IMBALANCED
 from warehouse.support.arrays import Floats
-from warehouse.support.console import short
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import (
     AUC,
@@ -234,7 +233,7 @@ class NumberWords(TargetWords):
 
     def summary(self) -> str:
         low, middle, high = np.quantile(self._y, [0, 0.5, 1])
-        return f"a number from {short(low)} to {short(high)}, median {short(middle)}"
+        return f"a number from {self.number(low)} to {self.number(high)}, median {self.number(middle)}"
 
     def facts(self) -> dict[str, Any]:
         y = self._y

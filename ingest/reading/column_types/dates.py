@@ -17,7 +17,9 @@ _DAYS = (
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y"),
     *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%Y-%m-%d"),
     *("%b %Y", "%B %Y", "%b-%Y", "%B-%Y", "%b-%y"),
+    *("%a, %d %b %Y", "%A, %B %d, %Y"),
 )
+_YEAR_LAST = ("%a %b %d %H:%M:%S %z %Y", "%a %b %d %H:%M:%S %Y")
 _TIMES = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 _OF_TIME = re.compile(
     r"\d(?P<sign>,?) \d{1,2}:\d\d(?:[:.]\d+)*(?: [AP]M)?(?P<zone> ?[+-]\d\d:?\d\d| [A-Z]{3,5})?$",
@@ -26,9 +28,10 @@ _OF_TIME = re.compile(
 """What stands before a time, and behind it: an offset, or the name of a zone, of which a column has one."""
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _LOOKS_LIKE_DATE = re.compile(
-    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T.*)?|\d{4}-\d{2}"
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? )?"
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T.*)?|\d{8}T\d.*|\d{4}-\d{2}"
     rf"|\d{{1,2}}[-/. ](?:\d{{1,2}}|{_MONTH})[-/. ]\d{{2,4}}"
-    rf"|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH}[- ]\d{{2,4}})(?:,? .*)?",
+    rf"|{_MONTH} \d{{1,2}},? (?:\d{{2}}:.*)?\d{{4}}|{_MONTH}[- ]\d{{2,4}})(?:,? .*)?",
     re.IGNORECASE,
 )
 _LOOKED_AT = 20  # distinct words that rule out most text columns
@@ -70,7 +73,7 @@ def likely_formats(words: pd.Series) -> Iterator[str]:
         zone = re.sub(r"[+-].*", "%z", time["zone"] or "")
         times += [f"{time['sign']} {clock}{zone}" for clock in _TIMES]
     formats = [day + clock for day in _DAYS for clock in times]
-    return (name for name in (ISO, *formats) if dates_of_format(first, name).notna().any())
+    return (name for name in (ISO, *formats, *_YEAR_LAST) if dates_of_format(first, name).notna().any())
 
 
 def dates_of_format(words: pd.Series, date_format: str) -> pd.Series:

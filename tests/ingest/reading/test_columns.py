@@ -89,6 +89,14 @@ def test_decorations_of_numbers_do_not_change_their_values() -> None:
         (["089 123 456", "030 456 789"], None),
         (["3 kg", "4 lb"], None),
         (["3 kg", "4kg"], None),
+        (["Fr. 1'234.50", "Fr. 5"], [1234.5, 5.0]),
+        (["Rs. 1,23,456", "Rs. 500"], [123_456.0, 500.0]),
+        (["1.234 kr.", "2.345,50 kr."], [1234.0, 2345.5]),
+        (["3,5 Mio.", "4 Mio."], [3.5e6, 4e6]),
+        (["\u20ba1.234,50", "-\u20ba3"], [1234.5, -3.0]),
+        (["Fr 5", "Mo 5"], None),
+        (["v. 1", "v. 2"], None),
+        (["1..", "2.."], None),
         (["1", "two"], None),
     ],
 )
@@ -126,16 +134,28 @@ def test_time_spans_are_seconds_and_infinite_numbers_are_missing() -> None:
             [*(60.0 * hour + 15 for hour in range(24)), np.nan],
         ),
         (["8:45", "?", "9:10"], [525.0, np.nan, 550.0]),
+        (["2h 50m", "19h", "5 min"], [10_200.0, 68_400.0, 300.0]),
+        (["1 hr 30 min", "2 hours", "3 days 2 h", "2 min 3.5 s"], [5400.0, 7200.0, 266_400.0, 123.5]),
+        (["PT9H58M", "P1DT7H", "1h30"], [35_880.0, 111_600.0, 5400.0]),
+        (["5'11\"", "6'", "5' 9.5\""], [71.0, 72.0, 69.5]),
+        (["5 ft 11 in", "6\u2032 2\u2033"], [71.0, 74.0]),
     ],
 )
 def test_times_of_day_and_durations_count_in_the_unit_of_their_last_part(
     words: list[str | None], numbers: list[float]
 ) -> None:
+    """With letters, times are in seconds, and feet are in inches."""
     assert tidied(pd.Series(words, dtype="str")).tolist() == pytest.approx(numbers, nan_ok=True)
 
 
-@pytest.mark.parametrize("words", [["8:45", "noon"], ["16:9", "4:3"], ["8:75", "8:80"], ["a:10", "b:20"]])
-def test_words_with_colons_that_are_no_times_stay_words(words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["8:45", "noon"], ["16:9", "4:3"], ["8:75", "8:80"], ["a:10", "b:20"]),
+        *(["3h", "4h"], ["12'", "13'"], ["4'32\"", "5'10\""], ["h", "m"], ["PT", "P"]),
+    ],
+)
+def test_words_that_are_no_times_stay_words(words: list[str]) -> None:
     assert tidied(pd.Series(words, dtype="str")).tolist() == words
 
 
@@ -166,6 +186,12 @@ def test_day_first_dates_are_recognized_if_a_day_proves_it() -> None:
         (["2/1/2020, 7:25:00 PM", "2/28/2020, 12:00:00 AM"], "2020-02-01 19:25"),
         (["Feb-20", "Dec-21"], "2020-02-01"),
         (["February-2020", "May-2020"], "2020-02-01"),
+        (["Sat, 1 Feb 2020 07:25:00 +0200", "Sun, 2 Feb 2020 07:25:00 +0000"], "2020-02-01 05:25"),
+        (["Saturday, February 1, 2020"], "2020-02-01"),
+        (["Sat Feb 01 07:25:00 +0200 2020"], "2020-02-01 05:25"),
+        (["Sat Feb 01 07:25:00 2020"], "2020-02-01 07:25"),
+        (["20200201T072500"], "2020-02-01 07:25"),
+        (["Sun 12", "Mon 13"], None),
         (["Step-20", "May-21"], None),
         (["2020-02-01", "1/2/2020"], None),
         (["2020-13-01"], None),

@@ -235,6 +235,31 @@ def test_a_repeated_number_of_nines_far_from_all_others_may_mean_missing(
     assert next(iter(load_dataset(tmp_path / "a.csv").doubts), None) == expected
 
 
+@each(
+    ("words", "kind"),
+    [
+        ([f"{n} {'MB' if n % 3 else 'GB'}" for n in range(40)], "amounts, such as '0 GB' and '9 GB'"),
+        ([f"{n} x {n + 1} cm" for n in range(40)], "amounts"),
+        ([f"{n % 28 + 1} août 20{n % 9 + 10}" for n in range(40)], "dates"),
+        ([f"2021-{n % 12 + 1:02}-{n % 28 + 1:02} 08:00:00 CE{'S' * (n % 2)}T" for n in range(40)], "dates"),
+        ([f"2021-W{n + 10}" for n in range(40)], "dates"),
+        ([f"{n} {name} St" for n, name in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMN")], None),
+        ([f"http://example.org/2021/12/{n % 28 + 1}" for n in range(40)], None),
+        ([f"{n:03}.{n + 100}.456-20" for n in range(40)], None),
+        ([f"2021-{n:05}" for n in range(40)], None),
+        ([f"item {n}" for n in range(40)], None),
+        ([f"{n % 6 + 1}st" for n in range(40)], None),
+    ],
+)
+def test_words_like_amounts_or_dates_in_an_unknown_notation_are_doubts(
+    words: list[str], kind: str | None
+) -> None:
+    """A few categories, addresses with varying words, and identifiers of digits are not."""
+    doubts = load_dataset(pd.DataFrame({"a": words, "class": ["x", "y"] * 20})).doubts
+    assert len(doubts) == (kind is not None)
+    assert all(f"'a' is read as words, though nearly all look like {kind}" in doubt for doubt in doubts)
+
+
 def test_classes_with_one_row_are_dropped_on_request() -> None:
     labels = FRAME["class"].mask(np.arange(N) == 3, "rare").mask(np.arange(N) == 9, "rarer")
     dataset = load_dataset(FRAME.assign(**{"class": labels}), rare_classes="drop")

@@ -83,6 +83,12 @@ def spreadsheet_notations(path: Path) -> None:
     minutes = table()["preis"] % 720
     frame["um"] = [f"{one // 60 + 1}:{one % 60:02} {'ap'[one % 2]}m" for one in minutes]
     frame["dauer"] = pd.to_timedelta(minutes - 300, unit="min")
+    frame["flug"] = [f"{one % 9}h {one % 60}m" if one % 5 else f"{one % 9 + 1} h" for one in minutes]
+    frame["hoch"] = [f"{one % 3 + 4}'{one % 12}\"" for one in minutes]
+    frame["wert"] = [f"Fr. {one}'{one:03}.50" if one < 700 else f"Fr.-{one}" for one in minutes]
+    frame["menge"] = [f"{one} g" if one == minutes[5] else f"{one / 100} kg" for one in minutes]
+    hours = pd.Timestamp("2024-01-01") + pd.to_timedelta(minutes, unit="h")
+    frame["post"] = hours.dt.strftime("%a, %d %b %Y %H:%M:%S +0200")
     frame["lang"] = [f"{one % 3}:{one % 60:02}:{one / 100:06.3f}" for one in minutes]
     frame.to_csv(path, index=False, date_format="%m/%d/%Y %I:%M %p")
 
@@ -108,7 +114,8 @@ def parquet(path: Path) -> None:
 def second_sheet_below_a_title(path: Path) -> None:
     with pd.ExcelWriter(path, engine="openpyxl") as book:
         pd.DataFrame({"Report": ["by Bob"]}).to_excel(book, sheet_name="Cover", index=False)
-        table().to_excel(book, sheet_name="Data", index=False, startrow=2, startcol=1)
+        rows = table().assign(neu=[None, *[True, False] * (ROWS // 2 - 1), True])
+        rows.to_excel(book, sheet_name="Data", index=False, startrow=2, startcol=1)
 
 
 def arff(path: Path) -> None:
