@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ _FEW_TRIALS = 5  # on the dataset, below which forecasts are for random splits; 
 _ROWS_LOOKED_AT = 2000
 _FEWEST_ERRORS = 10  # of predicting the largest class on the sample, so that a small share is not chance
 _FEWEST_NUMBERED = 20  # rows; in fewer, numbers may rise by chance
+_REPEATED = 0.05  # of the rows
 _MANY_VALUES = 0.5  # categories per row, above which a column rather identifies rows
 
 
@@ -87,6 +89,7 @@ def cautions(dataset: Dataset, outside: Sequence[Outside], *, trials: int = 0) -
         *_extremes(dataset),
         *_totals(dataset),
         *_leaks(dataset),
+        *_repeats(dataset),
         *(Caution("dependence", text) for text in dependence.in_words(dataset)),
         *_unmeasured(dataset, trials),
         *_names(dataset),
@@ -210,6 +213,23 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
                 f"{str(name)!r} has {'a value' if has_value else 'gaps'} nearly only in rows of class "
                 f"{label!r}, and in nearly all of these: drop it unless that is known when you predict",
             )
+
+
+def _repeats(dataset: Dataset) -> Iterator[Caution]:
+    """Rows that repeat another one, unless a pair is expected from the other rows with independent columns."""
+    used = [name for name, role in dataset.roles.items() if role not in NOT_LEARNED_FROM]
+    table = dataset.features[used].assign(**{str(dataset.target.name): dataset.target})
+    again = pd.util.hash_pandas_object(table, index=False).duplicated().to_numpy()
+    n, repeated = len(table), int(again.sum())
+    if repeated < max(_REPEATED * n, 1):
+        return
+    counts = [column.value_counts(dropna=False).to_numpy() for _, column in table[~again].items()]
+    if math.prod(float((count * (count - 1)).sum()) / count.sum() ** 2 for count in counts) * n**2 < 2:
+        yield Caution(
+            "dependence",
+            f"{repeated:,} of {n:,} rows repeat another one: if these are copies, delete them, since models "
+            "are tested on rows that they have seen",
+        )
 
 
 def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:

@@ -491,7 +491,7 @@ def _refuse_without_runs(ask: Ask, measure: str, flows: list[str] | None, task_t
         kinds = [TASK_TYPES[name].words if name in TASK_TYPES else name.replace("_", " ") for name in types]
         raise TooFewRuns(
             f"all runs that have {measure} are on tasks of {' and '.join(kinds)}: nothing can be learned "
-            f"from them for {task_type.words}"
+            f"from them for {task_type.words}; choose another measure"
         )
 
 

@@ -232,7 +232,11 @@ def _judged(ragged: list[pa_csv.InvalidRow], complete: int, content: bytes) -> s
     line = _line_of(first.text.strip().encode(), content)
     where = f"line {line} has {counted(first.actual_columns, 'values')}, {first.expected_columns} expected"
     if lost > _MAX_RAGGED_SHARE * (lost + complete):
-        raise UnreadableInput(f"{lost} of {lost + complete} rows have the wrong number of values: {where}")
+        hint = "; a cell that holds the delimiter needs quotes"
+        raise UnreadableInput(
+            f"{lost} of {lost + complete} rows have the wrong number of values: {where}"
+            f"{hint if first.actual_columns > first.expected_columns else ''}"
+        )
     return f"{counted(lost, 'rows')} with the wrong number of values left out ({where})"
 
 

@@ -17,7 +17,7 @@ from warehouse.support.errors import UnreadableInput, reason_of
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MARKUP = re.compile(rb"\s*(?:(?P<HTML_or_XML><[!?a-zA-Z])|(?P<JSON>\{\s*[\"}]|\[\s*[{\[]))")
 _LIBSVM = re.compile(rb"(?:[+-]?[\d.]+(?:[ \t]+\d+:[^\s:,;]+)+[ \t]*(?:#.*)?\r?\n){3}")
-_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 _SAMPLE_BYTES = 64 * 1024  # of a file's start, whatever the length of lines
 _BYTES_AT_ONCE = 1 << 24
 _LEAST_ZEROS = 0.8  # of every second byte, in Western text of UTF-16
@@ -120,8 +120,12 @@ def decoded(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS, encoding: st
     text = replace(text, utf8=text.utf8.rstrip(b"\0"))  # writers of fixed blocks pad the last one
     limits.check_lines(text.utf8)
     sample = text.utf8[:_SAMPLE_BYTES]
-    if len(sample.translate(None, delete=_CONTROL_BYTES)) < len(sample):
-        raise UnreadableInput("the file is neither text nor Parquet; expected CSV, ARFF or Parquet")
+    if control := _CONTROL.search(sample):
+        line = 1 + sample.count(b"\n", 0, control.start())
+        raise UnreadableInput(
+            f"the file is neither text nor Parquet (its line {line} has the byte 0x{control[0].hex()}); "
+            "expected CSV, ARFF or Parquet"
+        )
     if markup := _MARKUP.match(text.utf8):
         kind = str(markup.lastgroup).replace("_", " ")
         raise UnreadableInput(f"the file looks like {kind}; expected CSV, ARFF or Parquet")

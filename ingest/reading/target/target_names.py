@@ -74,6 +74,7 @@ _MEASURED = frozenset((_PRICES + _AMOUNTS).split())
 _TIMES_PLACES_NOTES = frozenset(_CIRCUMSTANCES.split())
 _FILLERS = frozenset({
     "attribute", "binary", "column", "event", "final", "flag", "has", "indicator", "is", "variable", "was",
+    "brl", "chf", "eur", "euro", "gbp", "inr", "jpy", "usd", "kwh", "mwh", "kg", "pct", "percent",
 })  # fmt: skip
 _NO_OUTCOME = frozenset({
     "civil", "employment", "former", "marital", "past", "prev", "previous", "prior", "smoking",
@@ -117,4 +118,5 @@ def names_amount(name: str) -> bool:
 def names_circumstances(name: str) -> bool:
     """Whether a name says the time, place or source of a row, or that it is a comment."""
     found = words(name)
-    return 1 <= len(found) <= 2 and found[-1] in _TIMES_PLACES_NOTES
+    is_moment = len(found) == 2 and found[-1] == "at"  # created_at
+    return is_moment or (1 <= len(found) <= 2 and found[-1] in _TIMES_PLACES_NOTES)

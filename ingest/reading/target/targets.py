@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.reading.column_types.columns import read_column
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, detect_role
 from ingest.reading.formats.encoding import quoted
-from ingest.reading.tables import RawTable
+from ingest.reading.tables import RawTable, is_unnamed
 from ingest.reading.target.target_names import name_weakness, names_amount, names_circumstances, words
 from ingest.reading.target.task_choice import MOST_CLASSES
 from warehouse.support.errors import UnknownName
@@ -96,7 +96,7 @@ class _Columns:
 
     def is_usual(self, name: str) -> bool:
         """Whether people are likely to predict such a column, ignoring what its name says of outcomes."""
-        is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant)
+        is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant) and not is_unnamed(name)
         return is_predictable and not names_circumstances(name) and self.share_empty(name) < _EMPTY
 
     def has_two_values(self, name: str) -> bool:
@@ -209,6 +209,7 @@ def _namesake(columns: Sequence[str], dataset: str) -> str | None:
     """The column whose whole name is part of the dataset's; the longest, if there is only one."""
     of_dataset = words(dataset)
     found = [column for column in columns if _follow_each_other(words(column), of_dataset)]
+    found = [column for column in found if not column.isdigit()]
     longest = max(map(len, map(words, found)), default=0)
     found = [column for column in found if len(words(column)) == longest]
     return found[0] if len(found) == 1 else None

@@ -14,7 +14,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "zip": (b"PK\x03\x04" + bytes(50), "damaged zip file"),
     "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(50), "Excel workbook"),
     "random bytes": (np.random.default_rng(0).bytes(5_000), "neither text nor Parquet"),
-    "NUL bytes": (b"a,b,class\n1,\x00,x\n", "neither text nor Parquet"),
+    "NUL bytes": (b"a,b,class\n1,\x00,x\n", "neither text nor Parquet (its line 2 has the byte 0x00)"),
     "UTF-32": ("a,b,class\n1,2,x\n".encode("utf-32"), "neither text nor Parquet"),
     "damaged gzip": (gzip.compress(b"a,b\n1,2\n" * 100)[:-9], "damaged gzip"),
     "gzip of nothing": (gzip.compress(b""), "empty"),
@@ -35,6 +35,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "header without line end": ("a,b,class", "no rows"),
     "only a header, of two lines": ('a,"b\nc",class\n', "no rows"),
     "most rows ragged": (HEADER + "1,x\n1,2,3,4,x\n1,2,y\n1,2,3,x\n1\n", "values"),
+    "unquoted commas": (HEADER + GOOD_ROWS + "5,x, y,y\n", "holds the delimiter needs quotes"),
     "some rows ragged": (HEADER + GOOD_ROWS + "5,x\n", "line 6 has 2 values"),
     # tables
     "damaged Parquet": (b"PAR1" + bytes(100), "damaged Parquet"),

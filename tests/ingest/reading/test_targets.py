@@ -76,6 +76,11 @@ def test_the_source_overrides_names(source: str, who: str) -> None:
     assert (choice.reason, choice.doubts) == (f"'a' is the target because {who} names it", ())
 
 
+def test_no_dataset_is_named_after_a_number() -> None:
+    choice = choose_target(table("46", "a", "class", name="data_46"), None)
+    assert (choice.column, choice.doubts) == ("class", ())
+
+
 def test_the_user_overrides_all() -> None:
     choice = choose_target(table("a: mostly empty", "class", "b", source="openml:61", target="b"), "a")
     assert (choice.reason, choice.doubts) == ("'a' is the target because it was given", ())
@@ -124,6 +129,7 @@ def test_a_dataset_may_be_named_after_its_target(columns: list[str], name: str, 
         (["a", "the column"], "the column", "--target a"),
         (["the column", "a"], "a", "--target 'the column'"),
         (["row: id", "a"], "a", "--target NAME"),
+        (["a", "price_usd: number", "listed_at: number"], "price_usd", "--target a"),
     ],
 )
 def test_a_guess_is_asked_about_with_the_two_best_alternatives(
@@ -133,11 +139,16 @@ def test_a_guess_is_asked_about_with_the_two_best_alternatives(
     assert choice.doubts == (f"the target {expected!r} is a guess; for another one, give {options}",)
 
 
+def test_an_index_without_a_name_is_no_alternative() -> None:
+    frame = table("index: number", "a", "b").frame.rename(columns={"index": "Unnamed: 0"})
+    assert choose_target(RawTable("my", "my.csv", frame), None).doubts[0].endswith("give --target a")
+
+
 @each(
     "last",
     [
         *("row: id", "nothing: constant", "when: date", "what: text", "what: mostly empty"),
-        *("year", "birth_year", "district", "City", "Comments", "Datum", "año"),
+        *("year", "birth_year", "district", "City", "Comments", "Datum", "año", "updated_at"),
     ],
 )
 def test_an_unlikely_column_is_not_guessed(last: str) -> None:

@@ -82,6 +82,14 @@ def test_a_column_whose_gaps_determine_a_class_is_suspected(where: str, words: s
     assert f"'after' has {words} nearly only in rows of class 'cancelled'" in caution.text
 
 
+def test_repeated_rows_are_pointed_out_unless_chance_explains_them() -> None:
+    frame = dataset(950).features.assign(**{"class": dataset(950).target})
+    copied = load_dataset(pd.concat([frame, frame[:50]]), target="class")
+    (caution,) = cautions(copied, [])
+    assert caution.text.startswith("50 of 1,000 rows repeat another one: if these are copies, delete them")
+    assert kinds(load_dataset(frame[["class"]].assign(a=np.arange(950) % 7), target="class")) == []
+
+
 def test_categories_that_name_rows_are_pointed_out() -> None:
     """600 of 1,000 rows have a unique code."""
     data = dataset(code=[f"c{n if n < 600 else 0}x" for n in range(1000)])
