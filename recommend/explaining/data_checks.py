@@ -216,7 +216,7 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
 
 
 def _repeats(dataset: Dataset) -> Iterator[Caution]:
-    """Rows that repeat another one, unless a pair is expected from the other rows with independent columns."""
+    """Rows that repeat another one, unless a pair is expected of independent columns."""
     used = [name for name, role in dataset.roles.items() if role not in NOT_LEARNED_FROM]
     table = dataset.features[used].assign(**{str(dataset.target.name): dataset.target})
     again = pd.util.hash_pandas_object(table, index=False).duplicated().to_numpy()
