@@ -3,11 +3,12 @@
 import re
 
 _UNTUNED = frozenset({
-    "random_state", "seed", "random_seed", "n_jobs", "nthread", "num_threads", "num.threads", "thread_count",
+    "n_jobs", "nthread", "nthreads", "n_threads", "num_threads", "num.threads", "thread_count", "num_workers",
     "verbose", "verbosity", "silent", "copy", "copy_X", "warm_start", "memory", "cache_size",
     "categorical_features", "steps", "transformers", "estimators",
     "num-slots", "num-decimal-places", "batch-size", "output-debug-info", "do-not-check-capabilities",
 })  # fmt: skip
+_SEED = re.compile(r"(?<![a-z])seed(?![a-z])|Seed(?![a-z])|SEED|[Rr]andom[_. ]?[Ss]tate")
 
 _WEKA_S = (
     "AdaBoostM1", "ADTree", "Bagging", "BFTree", "ClassBalancedND", "ConjunctiveRule",
@@ -53,7 +54,9 @@ def is_tunable(name: str, component: str = "", description: str = "") -> bool:
         component: name of the flow that has it, with the library in front; empty if unknown.
         description: as the flow gives it.
     """
-    if name in _UNTUNED or name.startswith("openml."):  # mlr's interface adds the state of R's generator
+    if (
+        name in _UNTUNED or _SEED.search(name) or name.startswith("openml.")
+    ):  # mlr's interface adds the state of R's generator
         return False
     if not component.startswith("weka."):
         return True

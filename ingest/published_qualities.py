@@ -10,7 +10,8 @@ import pandas as pd
 
 from ingest.reading.formats.encoding import quoted, read_bytes
 from ingest.reading.formats.typed_tables import read_typed_table
-from ingest.run_columns import OF_DATASET, numbers, task_keys, unified
+from ingest.run_columns import OF_DATASET, numbers, task_keys
+from ingest.run_layouts import unified
 from warehouse.support.errors import BadInput, UnreadableInput
 
 Qualities = Mapping[str, Mapping[str, float | None]]

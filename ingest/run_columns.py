@@ -1,12 +1,5 @@
-"""Columns of a run file: bookkeeping, measures and hyperparameters.
+"""Columns of a run file: bookkeeping, measures and hyperparameters."""
 
-Also reads frames from OpenML's clients: Python's have a row for each run and measure (`function`, `value`),
-R's have dots in their names (`task.id`). And tables of ASlib, the library of algorithm selection scenarios:
-`repetition`, `openml_task_id` or `instance_id`, and `runstatus`, which is `ok` or the reason why a run has no
-value.
-"""
-
-import ast
 import logging
 import re
 from collections import Counter
@@ -16,103 +9,66 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from ingest.openml.flows import structure_of
 from ingest.openml.values import is_structure
 from ingest.parameter_names import is_tunable, plain_parameter_name
+from ingest.reading.formats.cell_values import typed
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable
 from warehouse.support.errors import UnreadableInput
 from warehouse.support.text import counted
 from warehouse.vocabulary.measures import MEASURES, known_name
+from warehouse.vocabulary.parameters import Value
 
 logger = logging.getLogger(__name__)
 
 # Columns of OpenML's lists of evaluations that identify a run rather than its setup.
 BOOKKEEPING = frozenset({
-    "", "unnamed: 0", "array_data", "data_id", "data_name", "data_version", "evaluation_engine_id", "flow_id",
-    "flow_name", "flow_source", "flow_version", "function", "learner_name", "run_id", "setup_id", "task_type",
-    "upload_time", "uploader", "uploader_name",
+    "", "array_data", "confusion_matrix", "data_id", "data_name", "data_version", "error_message",
+    "evaluation_engine_id", "flow_id", "flow_name", "flow_source", "flow_version", "function", "learner_name",
+    "number_of_instances", "os_information", "run_details", "run_id", "setup_id", "tags", "task_type",
+    "unnamed: 0", "upload_time", "uploader", "uploader_id", "uploader_name",
 })  # fmt: skip
 
 _OF_RUN = frozenset({
-    "commit", "date", "dataset", "dataset_id", "dataset_name", "fold", "host", "hostname", "id", "index",
-    "rep", "repeat", "repetition", "started", "status", "task", "task_name", "timestamp", "trial", "trial_id",
-    "user",
+    "artifact_uri", "batch_nr", "comment", "commit", "created", "dataset", "dataset_id", "dataset_name",
+    "date", "dob", "duration", "end_time", "eol", "errors", "experiment", "experiment_id", "experiment_name",
+    "fold", "git_commit", "git_hash", "host", "hostname", "id", "index", "job_id", "level_0", "model_id",
+    "model_ids", "name", "notes", "nr", "rep", "repeat", "repetition", "resampling_id", "rn", "rownames",
+    "run", "run_name", "runstatus", "source_name", "source_type", "start_time", "started", "state", "status",
+    "sweep", "target", "target_feature", "target_name", "task", "task_name", "timestamp", "trial", "trial_id",
+    "uhash", "user", "uuid", "warnings",
 })  # fmt: skip
 """Other programs' names of such columns; a file whose hyperparameters have such names has to list them."""
+
+INTERNAL = re.compile(r"[._]|mlflow\.|unnamed: \d", re.IGNORECASE)
+"""Begin names of columns that R's packages, Weights & Biases, MLflow and pandas add for themselves."""
 
 OF_DATASET = "openml-data:"
 """Key prefix of a task of which only the dataset's id is known."""
 
-_ASLIB = {"openml_task_id": "task_id", "instance_id": "task_id", "openml_data_id": "data_id"}
-
 _FEWEST_RUNS = 20  # in fewer, words that are all different may be values
 
 _OUTCOME = re.compile(
-    r"acc|accuracy|auc|auroc|roc|f1|fscore|fmeasure|precision|recall|sensitivity|specificity|err|error|mmce|loss"
-    r"|score|rmse|mse|mae|mape|smape|r2|rsq|kappa|mcc|brier|nll|likelihood|metric|performance|fitness|regret"
-    r"|time|timetrain|timepredict|secs?|seconds|ms|millis|duration|runtime|elapsed"
+    r"acc|bacc|accuracy|auc|auroc|roc|aupr|auprc|prauc|aucpr|gini|lift|f1|fscore|fmeasure|gmean|jaccard"
+    r"|precision|recall|sens|sensitivity|spec|specificity|[tf][pn]r|[pn]pv|correct|err|error|mmce|ce"
+    r"|misclassification|loss|score|rmse|r?msle|mse|mae|medae|mape|smape|mase|wape|r2|rsq|rsquared|kappa|mcc"
+    r"|[bm]?brier|nll|likelihood|deviance|aic|bic|perplexity|metric|performance|fitness|regret"
 )
 """Words in names of run outcomes."""
-_SETTING = re.compile(
-    r"limit|max|min|budget|weight|threshold|tol|tolerance|rate|func|early|patience|iter|window"
+_TIME = re.compile(
+    r"time|timetrain|timepredict|secs?|seconds|ms|millis|duration|runtime|elapsed|memory|emissions|energy"
 )
-"""Words that mark the name as a setting: `max_time`, `loss_weight`."""
+"""Words in names of run costs."""
+_SETTING = re.compile(r"limit|budget|weight|threshold|tol|tolerance|func|early|patience|iter|window")
+"""Words that mark the name as a setting: `loss_weight`."""
+_SPREAD = re.compile(r"(?:std|sd|se)_(.+)|(.+?)(?:_?sd|_?std|_se|_stderr|_sem)", re.IGNORECASE)
+"""Names of standard deviations and errors."""
 
 
-_OF_SETTING = re.compile(r"params?[._](?=.)|config/")
-_MARK = re.compile(rf"^(?:{_OF_SETTING.pattern}|metrics\.|tags\.|user_attrs_)")
-
-
-def unified(table: TypedTable) -> TypedTable:
-    """Give a table one row per run, and bookkeeping columns their names in `BOOKKEEPING`.
-
-    ASlib's rows without a value are left out, which is logged.
-
-    Raises:
-        BadInput: rows of measures lack a run, or a cell of `parameters` is not a Python dictionary.
-    """
-    if "repetition" in table.columns and not _ASLIB.keys().isdisjoint(table.columns):
-        table = _from_aslib(table)
-    columns: dict[str, TypedColumn] = {}
-    for name, column in table.columns.items():
-        plain = re.sub(r"\.", "_", name.lower())
-        is_bookkeeping = plain in BOOKKEEPING or plain == "task_id"
-        columns[plain if is_bookkeeping and plain not in table.columns else name] = column
-    if {"function", "value"} <= columns.keys():
-        columns = _one_row_a_run(columns)
-    if "parameters" in columns and {"setup_id", "run_id"} & columns.keys():
-        columns |= _parameters_of_client(columns.pop("parameters"))
-    return replace(table, columns=columns)
-
-
-def without_marks(table: TypedTable) -> TypedTable:
-    """Remove the marks of MLflow, Optuna, Ray Tune or scikit-learn from names; return others unchanged.
-
-    These tools mark hyperparameters (`params.C`, `param_C`, `config/C`); of the other columns only measures
-    and tasks are kept, and the rest is logged. A comment that lists hyperparameters takes precedence.
-    """
-    settings = {_MARK.sub("", name) for name in table.columns if _OF_SETTING.match(name)}
-    if not settings or names_in_comment(table, "col_parameters"):
-        return table
-    settings_last = sorted(table.columns.items(), key=lambda column: bool(_OF_SETTING.match(column[0])))
-    columns = {_MARK.sub("", name): column for name, column in settings_last}
-    known = {*settings, "task_id"} | BOOKKEEPING
-    left_out = [name for name in columns if name not in known and _measure_of(name) is None]
-    if left_out:
-        logger.warning("left out, since not hyperparameters: %s", ", ".join(left_out))
-    return replace(table, columns={name: own for name, own in columns.items() if name not in left_out})
-
-
-def _from_aslib(table: TypedTable) -> TypedTable:
-    """A table of ASlib with OpenML's names of columns, and without the rows of runs that failed."""
-    columns = {_ASLIB.get(name, name): own for name, own in table.columns.items() if name != "repetition"}
-    status = columns.pop("runstatus", None)
-    if status is None:
-        return replace(table, columns=columns)
-    ok = np.isin(status.codes, [code for code, value in enumerate(status.values) if value == "ok"])
-    if not ok.all():
-        logger.warning("%s whose runstatus is not ok left out", counted(int((~ok).sum()), "rows"))
-    return replace(table, columns={name: own.take(ok) for name, own in columns.items()})
+def spelled(name: str) -> str:
+    """A name in lower case with underscores."""
+    return re.sub(r"[. ]", "_", name.lower())
 
 
 def n_rows(table: TypedTable) -> int:
@@ -132,7 +88,9 @@ def task_keys(table: TypedTable) -> np.ndarray:
         raise UnreadableInput(f"there is no column task_id, only {names_listed(table.columns)}")
     keys = np.empty(len(column.values) + 1, dtype=object)
     for code, value in enumerate(column.values):
-        if isinstance(value, bool | str | None) or value != int(value) or value < 0:
+        if isinstance(value, str):  # a key of the warehouse, such as openml:3
+            value = typed(value.removeprefix(prefix))
+        if isinstance(value, bool | str | None) or not 0 <= value < 10**18 or value != int(value):
             thing = "a task id" if name == "task_id" else "a dataset id"
             raise UnreadableInput(
                 f"row {first_row(column, code)}: {name} is {quoted(value)}, not {thing} of OpenML"
@@ -164,49 +122,6 @@ def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
     return replace(table, columns={name: own_column.take(rows) for name, own_column in table.columns.items()})
 
 
-def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]:
-    """Replace the rows per measure, named in `function`, by a column per measure."""
-    value, function, run = columns["value"], columns["function"], columns.get("run_id")
-    n = len(function.codes)
-    runs = np.arange(n) if run is None else run.codes
-    if run is None and len(function.values) > 1:
-        raise UnreadableInput("rows have different measures in the column function, and there is no run_id")
-    _, first, row_of = np.unique(runs, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # runs in the order of the file
-    place = np.argsort(order)[row_of]
-    found = {
-        name: column.take(first[order])
-        for name, column in columns.items()
-        if name not in ("function", "value", "values")
-    }
-    for code, measure in enumerate(function.values):
-        codes = np.full(len(first), -1)
-        rows = function.codes == code
-        codes[place[rows]] = value.codes[rows]
-        found[str(measure)] = TypedColumn(codes, value.values)
-    return found
-
-
-def _parameters_of_client(column: TypedColumn) -> dict[str, TypedColumn]:
-    """A column for each key of the dictionaries in which OpenML's client stores setups."""
-    settings: list[Mapping[str, str]] = []
-    for code, text in enumerate(column.values):
-        try:
-            setting = ast.literal_eval(str(text))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            setting = None
-        if not isinstance(setting, dict):
-            raise UnreadableInput(
-                f"row {first_row(column, code)}: parameters is {quoted(text)}, not a dictionary of Python"
-            )
-        settings.append({str(name): str(value) for name, value in setting.items()})
-    found = {}
-    for name in dict.fromkeys(name for setting in settings for name in setting):
-        cells = TypedColumn.from_text(pd.Series([setting.get(name) for setting in settings], dtype="str"))
-        found[name] = TypedColumn(np.append(cells.codes, -1)[column.codes], cells.values)
-    return found
-
-
 def measure_names(table: TypedTable) -> dict[str, str]:
     """Column of each measure -> the measure's name.
 
@@ -218,7 +133,7 @@ def measure_names(table: TypedTable) -> dict[str, str]:
     names = {name: known_name(name) or name for name in listed} or {
         name: measure
         for name in table.columns
-        if name not in parameters and (measure := _measure_of(name)) is not None
+        if name not in parameters and (measure := measure_of(name)) is not None
     }
     if not names:
         raise UnreadableInput(
@@ -228,16 +143,16 @@ def measure_names(table: TypedTable) -> dict[str, str]:
     repeated = [name for name, measure in names.items() if [*names.values()].count(measure) > 1]
     if repeated:
         raise UnreadableInput(f"the columns {names_listed(repeated)} are one measure; leave out all but one")
-    if not parameters:
+    if not lists_parameters(table):
         _ask_about(table, names)
     return names
 
 
-def _measure_of(name: str) -> str | None:
+def measure_of(name: str) -> str | None:
     """The measure that a column is named after; an alias must state the unit of a time."""
     measure = known_name(name)
     says_unit = measure is None or not measure.endswith(("_millis", "_per_1000_rows"))
-    return measure if says_unit or name in MEASURES else None
+    return measure if says_unit or spelled(name) in MEASURES else None
 
 
 def _ask_about(table: TypedTable, names: Collection[str]) -> None:
@@ -246,7 +161,10 @@ def _ask_about(table: TypedTable, names: Collection[str]) -> None:
     unclear = [
         name
         for name in others
-        if name != "task_id" and _sounds_like_outcome(name) and _has_numbers(table.columns[name])
+        if name != "task_id"
+        and not _is_of_run(name)
+        and _sounds_like_outcome(name)
+        and _has_numbers(table.columns[name])
     ]
     if unclear:
         known = f" ({MEASURES[measure].name}?)" if (measure := known_name(unclear[0])) else ""
@@ -260,7 +178,11 @@ def _ask_about(table: TypedTable, names: Collection[str]) -> None:
 def _sounds_like_outcome(name: str) -> bool:
     last = plain_parameter_name(name)
     words = re.findall("[a-z0-9]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", last).lower())
-    return any(map(_OUTCOME.fullmatch, words)) and not any(map(_SETTING.fullmatch, words))
+    if any(map(_SETTING.fullmatch, words)):
+        return False
+    is_time = any(map(_TIME.fullmatch, words)) and not {"max", "min"} & {*words}
+    of_mlr3 = re.fullmatch(r"(classif|regr)\.[a-z_0-9]+", last)  # parameters have more parts
+    return bool(is_time or of_mlr3 or any(map(_OUTCOME.fullmatch, words)))
 
 
 def _has_numbers(column: TypedColumn) -> bool:
@@ -279,6 +201,12 @@ def measured(name: str, measure: str, column: TypedColumn) -> np.ndarray:
         return values
     present = values[~np.isnan(values)]
     if known.high == 1 and len(present) and np.median(present) > 1 and present.max() <= 100:
+        fractions = (values != 0) & (abs(values) <= 1)
+        if fractions.any():
+            row = int(np.argmax(fractions))
+            raise UnreadableInput(
+                f"row {row + 1}: {name} is {values[row]:g}, but most others are percent; write fractions only"
+            )
         logger.warning("%s of %g to %g: read as percent", name, present.min(), present.max())
         values = values / 100
     outside = ~np.isnan(values) & ~known.may_be(values)
@@ -299,7 +227,9 @@ def numbers(name: str, column: TypedColumn) -> np.ndarray:
     """
     values = np.full(len(column.values) + 1, np.nan)
     for code, value in enumerate(column.values):
-        if isinstance(value, bool | str | None) or not np.isfinite(value):
+        if value is None:
+            continue
+        if isinstance(value, bool | str) or not np.isfinite(value):
             raise UnreadableInput(
                 f"row {first_row(column, code)}: {name} is {quoted(value)}, not a finite number"
             )
@@ -309,27 +239,29 @@ def numbers(name: str, column: TypedColumn) -> np.ndarray:
 
 
 def parameter_columns(
-    table: TypedTable, measures: Iterable[str], *, of_others: bool
+    table: TypedTable, measures: Iterable[str], flows: np.ndarray, *, of_others: bool
 ) -> dict[str, TypedColumn]:
-    """Columns of hyperparameters by plain name; if two plain names are equal, both keep their full names.
+    """Columns of hyperparameters by plain name; if a flow has two of one, both keep their full names.
 
     Seeds, resources, parts of a pipeline and descriptions of a run or its dataset are left out unless the
     file's comment lists them. A column describes the dataset if it has one value per task, which differs
     between tasks, and the run if it holds words that are all different.
 
     Args:
+        flows: (rows,) key of each row's flow.
         of_others: whether the flows are neither Headstart's nor OpenML's. Their names only lose the component
             that OpenML's clients put in front.
     """
     others = {"task_id", *measures}
-    listed = names_in_comment(table, "col_parameters")
+    is_listed = lists_parameters(table)
     rest = [name for name in table.columns if name not in others and name.lower() not in BOOKKEEPING]
     settings = [name for name in rest if _is_setting(name, table.columns[name])]
     described = _descriptions(table, settings)
-    left_out = [] if listed else [name for name in rest if name not in settings or name in described]
+    left_out = [] if is_listed else [name for name in rest if name not in settings or name in described]
     if left_out:
         logger.warning("left out, since not hyperparameters: %s", ", ".join(left_out))
-    raw_names = listed or [name for name in rest if name not in left_out]
+    listed = names_in_comment(table, "col_parameters")
+    raw_names = listed if is_listed else [name for name in rest if name not in left_out]
     unfit = [name for name in raw_names if of_others and (not name or ":" in name)]
     if unfit:
         raise UnreadableInput(f"a hyperparameter can't be called {quoted(unfit[0])}; rename its column")
@@ -338,10 +270,35 @@ def parameter_columns(
         for raw in raw_names
     }
     counts = Counter(plain.values())
-    return {name if counts[name] == 1 else raw: table.columns[raw] for raw, name in plain.items()}
+    found: dict[str, TypedColumn] = {}
+    for name, count in counts.items():
+        own = {raw: table.columns[raw] for raw in plain if plain[raw] == name}
+        united = _united(own, flows) if count > 1 else own[next(iter(own))]
+        found |= own if united is None else {name: united}
+    return found
 
 
 _OF_COMPONENT = re.compile(r"\(\d+\)_")
+
+
+def _united(columns: Mapping[str, TypedColumn], flows: np.ndarray) -> TypedColumn | None:
+    """One column of the cells of several, if they belong to different flows or versions of one component."""
+    filled = np.array([column.codes >= 0 for column in columns.values()])
+    users = pd.DataFrame(filled.T).groupby(flows).any().to_numpy().sum(axis=1)
+    if (filled.sum(axis=0) > 1).any() or ((users > 1).any() and len({*map(structure_of, columns)}) > 1):
+        return None
+    codes, values = np.full(len(flows), -1), list[Value]()
+    for column in columns.values():
+        codes = np.where(column.codes >= 0, column.codes + len(values), codes)
+        values += column.values
+    return TypedColumn(codes, tuple(values))
+
+
+def _is_of_run(name: str) -> bool:
+    """Whether a column describes the run by its name, or how much its values of a measure vary."""
+    spread = _SPREAD.fullmatch(name)
+    of_measure = spread and known_name(spread[1] or spread[2])
+    return bool(spelled(name) in _OF_RUN or INTERNAL.match(name) or of_measure)
 
 
 def _is_setting(name: str, column: TypedColumn) -> bool:
@@ -352,7 +309,7 @@ def _is_setting(name: str, column: TypedColumn) -> bool:
 def _descriptions(table: TypedTable, names: Iterable[str]) -> set[str]:
     """The columns among these that describe runs or their datasets."""
     columns = {name: table.columns[name] for name in names}
-    found = {name for name in columns if name.lower() in _OF_RUN}
+    found = {name for name in columns if _is_of_run(name)}
     tasks = table.columns["task_id" if "task_id" in table.columns else "data_id"].codes
     if len(tasks) < _FEWEST_RUNS:
         return found
@@ -368,6 +325,11 @@ def _descriptions(table: TypedTable, names: Iterable[str]) -> set[str]:
     # If all columns have one value per task, they are the hyperparameters chosen for each.
     settings = varied.keys() - found - of_task - of_run
     return found | of_run | (of_task if settings else set())
+
+
+def lists_parameters(table: TypedTable) -> bool:
+    """Whether the JSON in the file's first comment lists the hyperparameters, be it none."""
+    return table.metadata.get("col_parameters") is not None
 
 
 def names_in_comment(table: TypedTable, entry: str) -> list[str]:

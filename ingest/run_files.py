@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from ingest.flows import FLOWS, find_flow
 from ingest.keys import digest, setup_key
+from ingest.openml.values import typed
 from ingest.published_qualities import quality_rows, read_qualities
 from ingest.reading.column_types.columns import label
 from ingest.reading.formats.encoding import quoted, read_bytes
@@ -32,14 +33,14 @@ from ingest.run_columns import (
     parameter_columns,
     rows_of_flow,
     task_keys,
-    unified,
-    without_marks,
 )
+from ingest.run_layouts import unified, without_marks
 from ingest.spaces import read_space, refuse_unfit, scale_rows, space_rows
 from warehouse.storage.writing import Commit
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, UnknownName, UnreadableInput
 from warehouse.support.text import counted
+from warehouse.vocabulary.parameters import Value
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TASK_TYPES
 
@@ -97,7 +98,7 @@ def read_run_file(
     marks a flipped sign. Numbers whose name sounds like an unknown measure are refused unless the comment
     lists them. Rows without a value of any measure are left out; an empty cell of a hyperparameter means that
     the run does not set it. Frames of evaluations and setups from OpenML's clients, ASlib's tables of runs,
-    and tables of search tools are read, too (`ingest.run_columns`). Without tasks, a table may name OpenML
+    and tables of search tools are read, too (`ingest.run_layouts`). Without tasks, a table may name OpenML
     datasets in `data_id`. The column `task_type` has OpenML's names or numbers of task types; without it, a
     table that has only measures of regression is of regression tasks.
 
@@ -219,7 +220,7 @@ def _run_tables(table: TypedTable, flows: np.ndarray, tasks: np.ndarray) -> dict
         left_out = counted(int((~evaluated).sum()), "rows")
         logger.warning("%s without a value of any measure left out", left_out)
     of_others = any(str(flow).startswith(OTHER) for flow in pd.unique(flows))
-    columns = parameter_columns(table, names, of_others=of_others)
+    columns = parameter_columns(table, names, flows, of_others=of_others)
     parameters = {name: column.take(position) for name, column in columns.items()}
     tasks, flows = tasks[position], flows[position]
     setups = _setup_ids(flows, parameters)
@@ -255,9 +256,12 @@ def _task_types(table: TypedTable, tasks: np.ndarray) -> dict[str, str]:
         is_regression = measures & {*REGRESSION.measures} and not measures & {*CLASSIFICATION.measures}
         return dict.fromkeys(tasks, (REGRESSION if is_regression else CLASSIFICATION).name)
     known = {str(word): one.name for one in TASK_TYPES.values() for word in (one.words, one.openml_id)}
+    known |= dict.fromkeys(("classif", "binary", "multiclass"), CLASSIFICATION.name)
+    known |= {"regr": REGRESSION.name}
     found: dict[str, str] = {}
     for task, code in {*zip(tasks, column.codes.tolist(), strict=True)}:
         word = "unknown" if code < 0 else label(column.values[code]).lower().replace(" ", "_")
+        word = word.removeprefix("tasktype.")
         task_type = known.get(word, word)
         if found.setdefault(task, task_type) != task_type:
             raise UnreadableInput(f"the task {task.removeprefix('openml:')} has two task types")
@@ -330,8 +334,15 @@ def _json_texts(column: TypedColumn) -> pa.Array:
             raise UnreadableInput(
                 f"row {first_row(column, code)}: {value!r} is not a value of a hyperparameter"
             )
-    texts = pa.array([*(json.dumps(value) for value in column.values), None], pa.string())
+    texts = pa.array([*map(_json_text, column.values), None], pa.string())
     return texts.take(pa.array(np.where(column.codes < 0, len(column.values), column.codes)))
+
+
+def _json_text(value: Value) -> str:
+    if not isinstance(value, str) or not value.startswith(("[", "{")):
+        return json.dumps(value)
+    text = typed(value)  # a list or an object of OpenML's clients, in one notation
+    return json.dumps(text) if text.startswith(("[", "{")) else text
 
 
 def _datasets_of_tasks(warehouse: Warehouse, tasks: list[str]) -> dict[str, str]:

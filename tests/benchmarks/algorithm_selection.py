@@ -35,8 +35,9 @@ from scipy.stats import norm, rankdata
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
 from ingest.reading.formats.typed_tables import read_typed_table
-from ingest.run_columns import numbers, task_keys, unified
+from ingest.run_columns import numbers, task_keys
 from ingest.run_files import ingest_run_file
+from ingest.run_layouts import unified
 from metalearners import new_learner
 from metalearners.encoding.scores import standard_scores
 from metalearners.encoding.training_data import without_datasets

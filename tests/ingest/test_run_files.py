@@ -121,6 +121,14 @@ CLASSES, NUMBERS = "supervised_classification", "supervised_regression"
             [1, 2],
             [CLASSES, NUMBERS],
         ),
+        (
+            "accuracy,task_type",
+            ["1,TaskType.SUPERVISED_CLASSIFICATION", "1,regr"],
+            ACCURACY,
+            [1, 1],
+            [CLASSES, NUMBERS],
+        ),
+        ("accuracy,ttid", ["1,1", "1,2"], ACCURACY, [1, 1], [CLASSES, NUMBERS]),
         ("accuracy,task_type", ["1,1", "1,Learning Curve"], ACCURACY, [1, 1], [CLASSES, "learning_curve"]),
     ],
 )
@@ -136,8 +144,13 @@ def test_measures_have_aliases_and_determine_the_task_type(
 
 
 @each(
-    "name", ["time", "cpu_time", "mse", "test_gini_score", "meanFitTime", "classif.ce.error", "val_accuracy"]
-)
+    "name",
+    [
+        "time", "cpu_time", "mse", "test_gini_score", "meanFitTime", "classif.ce.error", "val_accuracy",
+        "error_rate", "max_error", "min_val_loss", "aucpr", "classif.ce", "deviance", "Sens",
+        "Percent_correct",
+    ],
+)  # fmt: skip
 def test_numbers_whose_name_sounds_like_an_unknown_measure_are_asked_about(tmp_path: Path, name: str) -> None:
     content = f"{name},C,{ACCURACY},task_id\n10,1,0.5,3\n"
     with pytest.raises(BadInput, match=rf"what is '{name}'.*col_parameters"):
@@ -157,6 +170,16 @@ def test_numbers_whose_name_sounds_like_an_unknown_measure_are_asked_about(tmp_p
         ("number,auc,datetime_start,duration,params_C,user_attrs_task_id", "0,0.5,2024-01-01,0 days,1,3"),
         ("auc,trial_id,time_total_s,pid,config/C,done,task_id", "0.5,a1,12.5,100,1,True,3"),
         ("mean_fit_time,param_C,params,mean_test_roc_auc,std_test_roc_auc,task_id", "0.1,1,{},0.5,0.1,3"),
+        ("values_auc,params_C,user_attrs_task_id,state,values_1", "0.5,1,3,COMPLETE,7"),
+        ("config.C,summary.auc,summary._step,config.task_id", "1,0.5,10,3"),
+        ("name,config,summary", """a,"{'C': 1, 'task_id': 3}","{'auc': 0.5, '_step': 10}\""""),
+        (
+            "Run ID,Status,Source Name,Start Time,mlflow.user,_step,C,auc,Task ID",
+            "a,OK,x,1,me,1,1,0.5,3",
+        ),
+        ("C,ROC AUC,aucSD,.config,uhash,task_id", "1,0.5,0.1,Model1,f7,3"),
+        ("run.id,error.message,tags,number.of.instances,auc,C,task.id", "1,NA,study_14,500,0.5,1,3"),
+        ("C,Seed,rng_seed,randomState,Random Seed,auc,task_id", "1,1,2,3,4,0.5,3"),
     ],
 )
 def test_only_marked_columns_of_search_tools_are_hyperparameters(
@@ -202,8 +225,32 @@ def test_percent_is_recognized_and_logged(
 
 
 @each(
+    ("status", "words"),
+    [
+        ("status", "FINISHED FAILED RUNNING KILLED"),
+        ("State", "finished crashed failed running"),
+        ("state", "COMPLETE PRUNED FAIL RUNNING"),
+        ("status", "Success Crash Timeout Memout"),
+        ("status", "StatusType.SUCCESS StatusType.CRASHED StatusType.MEMORYOUT StatusType.TIMEOUT"),
+        ("error.message", "NA timeout 'error' x"),
+    ],
+)
+def test_runs_that_failed_or_have_not_ended_are_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, status: str, words: str
+) -> None:
+    caplog.clear()
+    rows = [f"{n},0.{n},{word},3" for n, word in enumerate(words.split(), 1)]
+    tables = read_run_file(
+        write(tmp_path, "\n".join([f"C,{ACCURACY},{status},task_id", *rows])), "svr"
+    ).tables
+    assert tables["evaluations"]["value"].to_pylist() == [0.1]
+    assert "3 rows whose" in caplog.text
+
+
+@each(
     ("column", "values", "complaint"),
     [
+        ("accuracy", (0.9, 80, 91), "row 1: accuracy is 0.9, but most others are percent"),
         ("accuracy", (0.64, 0.7, 91), "row 3: accuracy is 91, but predictive_accuracy is 0 to 1"),
         ("auc", (640, 910), "row 1: auc is 640, but area_under_roc_curve is 0 to 1"),
         ("log_loss", (-0.5, -2), "row 1: log_loss is -0.5, but log_loss is 0 and more.*neg_"),
@@ -244,6 +291,70 @@ def test_frames_of_openmls_python_client_are_run_files(
     assert configurations(table) == [{"C": 0.1, "kernel": "rbf"}, {"C": 1.0, "kernel": "poly"}]
     assert table.runs["value"].tolist() == [0.75, 0.5]
     assert warehouse.run_table(flow, "auc").runs["value"].tolist() == [0.625]
+
+
+def test_each_function_of_a_frame_is_a_measure(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Known or not: a table of evaluations has nothing else in the column."""
+    content = "\n".join(map("".join, zip(CLIENT, IN_COLUMNS, strict=True)))
+    ingest_run_file(
+        warehouse, write(tmp_path, content.replace("area_under_roc_curve", "number_of_cats")), "8353"
+    )
+    assert {*warehouse.sql("SELECT parameter FROM hyperparameters")["parameter"]} == {"C", "kernel"}
+    assert warehouse.run_table("8353", "number_of_cats").runs["value"].tolist() == [0.625]
+
+
+def test_rows_that_contradict_each_other_about_a_run_are_refused(tmp_path: Path) -> None:
+    """As those of folds do; a repeated row is left out."""
+    content = "\n".join(CLIENT)
+    with pytest.raises(BadInput, match="row 1 has another value of 'predictive_accuracy' than a later row"):
+        read_run_file(write(tmp_path, content + "\n" + CLIENT[1].replace("0.75", "0.7")), "8353")
+    assert len(read_run_file(write(tmp_path, content + "\n" + CLIENT[1]), "8353").tables["runs"]) == 2
+    wide = f"run_id,C,{ACCURACY},task_id\na,1,0.5,3\nb,1,0.5,3\na,1,0.5,3\n"
+    assert len(read_run_file(write(tmp_path, wide), "svr").tables["runs"]) == 2
+
+
+@each("name", ["parameters", "params", "Config", "hyperparameters"])
+@each(
+    "cell",
+    [
+        "{'C': 1, 'tree': {'depth': None}, 'layers': (10, 5), 'on': True}",
+        '{"C": 1, "tree": {"depth": null}, "layers": [10,5], "on": true}',
+    ],
+)
+def test_a_dictionary_of_hyperparameters_is_read(tmp_path: Path, cell: str, name: str) -> None:
+    quoted = cell.replace('"', '""')
+    tables = read_run_file(write(tmp_path, f'{name},auc,task_id\n"{quoted}",0.5,3\n'), "svr").tables
+    found = dict(
+        zip(*(tables["hyperparameters"][of].to_pylist() for of in ("parameter", "value")), strict=True)
+    )
+    assert found == {"C": "1", "tree.depth": "null", "layers": '"[10, 5]"', "on": "true"}
+    with pytest.raises(BadInput, match=f"row 1: {name} is .* not a dictionary"):
+        read_run_file(write(tmp_path, f'{name},auc,task_id\n"{quoted[:-1]}",0.5,3\n'), "svr")
+
+
+def test_a_hyperparameter_has_one_name_in_all_flows_and_versions(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """Unless one flow has two of the name."""
+    header = "flow_id,x.A(1)_C,x.B(2)_C,sklearn.svm.classes.C(3)_e,sklearn.svm._classes.C(1)_e,auc,task_id"
+    rows = ["1,7,,0.1,,0.5,3", "2,,8,,0.2,0.5,3", "2,,9,0.3,,0.5,3"]
+    ingest_run_file(warehouse, write(tmp_path, "\n".join([header, *rows])), flow_column="flow_id")
+    assert configurations(warehouse.run_table("1", "auc")) == [{"C": 7, "e": 0.1}]
+    assert configurations(warehouse.run_table("2", "auc")) == [{"C": 8, "e": 0.2}, {"C": 9, "e": 0.3}]
+    one_flow = "\n".join(line.split(",", 1)[1] for line in (header, rows[0].replace("7,,", "7,8,"), *rows))
+    ingest_run_file(warehouse, write(tmp_path, one_flow), "3")
+    assert {*warehouse.run_table("3", "auc").configurations.parameters} == {"x.A(1)_C", "x.B(2)_C", "e"}
+
+
+def test_a_file_may_list_no_hyperparameters(tmp_path: Path) -> None:
+    content = f'# {{"col_parameters": [], "col_measures": ["{ACCURACY}"]}}\nC,{ACCURACY},task_id\n1,0.5,3\n'
+    assert not len(read_run_file(write(tmp_path, content), "svr").tables["hyperparameters"])
+
+
+def test_decimal_commas_are_read_in_files_with_semicolons(tmp_path: Path) -> None:
+    tables = read_run_file(write(tmp_path, f"C;{ACCURACY};task_id\n1,5;0,25;3\n2;1;3\n"), "svr").tables
+    assert tables["hyperparameters"]["value"].to_pylist() == ["1.5", "2"]
+    assert tables["evaluations"]["value"].to_pylist() == [0.25, 1]
 
 
 def test_rows_of_other_flows_are_left_out(
@@ -393,7 +504,7 @@ def test_corrected_value_replaces_the_old_one(warehouse: Warehouse, tmp_path: Pa
 
 
 def test_rows_without_any_measure_are_left_out(warehouse: Warehouse, tmp_path: Path) -> None:
-    content = f"a,{ACCURACY},kappa,task_id\n1,,,3\n2,0.5,?,3\n3,nan,0.25,3\n"
+    content = f"a,{ACCURACY},kappa,task_id\n1,,None,3\n2,0.5,N/A,3\n3,nan,0.25,3\n"
     assert read_back(warehouse, tmp_path, content) == [{"a": 2}]
     assert warehouse.run_table("6969", "kappa").runs["value"].tolist() == [0.25]
     assert warehouse.sql("SELECT position FROM runs ORDER BY position")["position"].tolist() == [1, 2]
@@ -505,6 +616,7 @@ HOSTILE = {
     "no measure": (CSV.replace(ACCURACY, "score").encode(), "no column is a measure"),
     "task that is no number": (CSV.replace("0.8,3", "0.8,iris").encode(), "row 2: task_id is 'iris'"),
     "task that is a fraction": (CSV.replace("0.8,3", "0.8,3.5").encode(), "row 2: task_id is '3.5'"),
+    "infinite task": (CSV.replace("0.8,3", "0.8,1e999").encode(), "row 2: task_id is 'inf'"),
     "missing task": (CSV.replace("0.8,3", "0.8,").encode(), "row 2 has no task_id"),
     "cut off": (CSV.encode()[:-4], "row 3 has no task_id"),
     "measure that is no number": (

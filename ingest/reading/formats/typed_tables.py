@@ -7,6 +7,7 @@ one column may have both.
 import csv
 import io
 import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ from ingest.reading.formats.parquet import PARQUET_MAGIC, read_parquet
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from warehouse.support.errors import UnreadableInput
 from warehouse.vocabulary.parameters import Value
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,9 @@ class TypedTable:
     columns: Mapping[str, TypedColumn]
 
 
-_EMPTY = frozenset({"", "?", "nan", "NaN", "NA"})
+_EMPTY = frozenset({"", "?", "nan", "NaN", "NA", "<NA>", "N/A", "n/a", "#N/A"})
+_WITH_COMMA = re.compile(r"^\s*([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)\s*$")
+_WITH_POINT = re.compile(r"\s*[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 
 
 def read_typed_table(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> TypedTable:
@@ -133,10 +138,17 @@ def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
         raise UnreadableInput(f"the file is not a table: {' '.join(str(error).split())}") from error
     names = [str(name).strip() for name in cells.iloc[0]]
     _refuse_duplicates(names)
+    if delimiter == ";" and _has(cells, _WITH_COMMA) and not _has(cells, _WITH_POINT):
+        logger.warning("numbers were read with decimal commas")
+        cells = cells.replace(_WITH_COMMA, r"\1.\2", regex=True)
     return TypedTable(
         _metadata(comment.lstrip("#%")),
         {name: TypedColumn.from_text(cells[position].iloc[1:]) for position, name in enumerate(names)},
     )
+
+
+def _has(cells: pd.DataFrame, pattern: re.Pattern[str]) -> bool:
+    return any(column.str.fullmatch(pattern).any() for _, column in cells.items())
 
 
 def _metadata(comment: str) -> Mapping[str, Any]:
