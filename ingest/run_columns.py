@@ -12,6 +12,7 @@ import pandas as pd
 from ingest.openml.flows import structure_of
 from ingest.openml.values import is_structure
 from ingest.parameter_names import is_tunable, plain_parameter_name
+from ingest.reading.column_types.columns import label
 from ingest.reading.formats.cell_values import typed
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable
@@ -111,7 +112,11 @@ def rows_of_flow(table: TypedTable, flow: str) -> TypedTable:
     column = table.columns.get("flow_id")
     if column is None or not flow.startswith("openml:"):
         return table
-    own = [code for code, value in enumerate(column.values) if str(value) == flow.removeprefix("openml:")]
+    own = [
+        code
+        for code, value in enumerate(column.values)
+        if label(value).removeprefix("openml:") == flow.removeprefix("openml:")
+    ]
     rows = np.flatnonzero(np.isin(column.codes, own))
     if not len(rows):
         known = names_listed(map(str, column.values))

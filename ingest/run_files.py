@@ -32,6 +32,7 @@ from ingest.run_columns import (
     names_listed,
     parameter_columns,
     rows_of_flow,
+    spelled,
     task_keys,
 )
 from ingest.run_layouts import unified, without_marks
@@ -193,6 +194,7 @@ def _flows_in(table: TypedTable, column: str) -> tuple[TypedTable, np.ndarray]:
     Raises:
         BadInput: there is no such column, a cell is empty, or a flow's name is not valid.
     """
+    column = column if column in table.columns else spelled(column)
     names = table.columns.get(column)
     if names is None:
         raise UnreadableInput(f"there is no column {quoted(column)}, only {names_listed(table.columns)}")

@@ -58,6 +58,7 @@ _OF_SETTING = re.compile(r"params?[._](?=.)|config[./](?=.)")
 _MARK = re.compile(
     rf"^(?:{_OF_SETTING.pattern}|metrics\.|metric_|values_(?=[a-z])|tags\.|user_attrs_|summary\.)"
 )
+_FLOAT = re.compile(r"(?<=[ \[(])-?(?:nan|inf)(?=[,\])}])")
 _DICTIONARIES = frozenset({"config", "hyperparameters", "parameters", "params", "summary"})
 """Names of columns with a dictionary in each cell: hyperparameters, or the results in a `summary`."""
 
@@ -185,10 +186,11 @@ def _from_dictionaries(column_name: str, column: TypedColumn) -> dict[str, Typed
                 f"row {first_row(column, code)}: {column_name} is {quoted(text)}, not a dictionary of Python "
                 "or JSON"
             )
-        settings.append({
+        texts = {
             f"{mark}{name}": value if isinstance(value, str) else json.dumps(value, default=str)
             for name, value in _flat(setting)
-        })  # fmt: skip
+        }
+        settings.append({_storable(name): _storable(value) for name, value in texts.items()})
     found = {}
     for name in dict.fromkeys(name for setting in settings for name in setting):
         cells = TypedColumn.from_text(pd.Series([setting.get(name) for setting in settings], dtype="str"))
@@ -196,8 +198,13 @@ def _from_dictionaries(column_name: str, column: TypedColumn) -> dict[str, Typed
     return found
 
 
+def _storable(text: str) -> str:
+    """A text without halves of characters, which JSON may have."""
+    return text.encode(errors="replace").decode()
+
+
 def _dictionary(text: str) -> Mapping[Any, Any] | None:
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, ast.literal_eval, lambda text: ast.literal_eval(_FLOAT.sub(r"'\g<0>'", text))):
         try:
             found = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -319,6 +319,7 @@ def test_rows_that_contradict_each_other_about_a_run_are_refused(tmp_path: Path)
     [
         "{'C': 1, 'tree': {'depth': None}, 'layers': (10, 5), 'on': True}",
         '{"C": 1, "tree": {"depth": null}, "layers": [10,5], "on": true}',
+        "{'C': 1, 'tree': {'depth': None}, 'layers': (10, 5), 'on': True, 'p': nan}",
     ],
 )
 def test_a_dictionary_of_hyperparameters_is_read(tmp_path: Path, cell: str, name: str) -> None:
@@ -346,13 +347,20 @@ def test_a_hyperparameter_has_one_name_in_all_flows_and_versions(
     assert {*warehouse.run_table("3", "auc").configurations.parameters} == {"x.A(1)_C", "x.B(2)_C", "e"}
 
 
+def test_half_a_character_is_no_trouble(tmp_path: Path) -> None:
+    path = write(tmp_path, 'params,auc,task_id\n"{""C"": ""a\\ud800""}",0.5,3\n')
+    assert read_run_file(path, "svr").tables["hyperparameters"]["value"].to_pylist() == ['"a?"']
+
+
 def test_a_file_may_list_no_hyperparameters(tmp_path: Path) -> None:
     content = f'# {{"col_parameters": [], "col_measures": ["{ACCURACY}"]}}\nC,{ACCURACY},task_id\n1,0.5,3\n'
     assert not len(read_run_file(write(tmp_path, content), "svr").tables["hyperparameters"])
 
 
-def test_decimal_commas_are_read_in_files_with_semicolons(tmp_path: Path) -> None:
-    tables = read_run_file(write(tmp_path, f"C;{ACCURACY};task_id\n1,5;0,25;3\n2;1;3\n"), "svr").tables
+@each("separator", [";", "\t"])
+def test_decimal_commas_are_read_in_files_without_other_commas(tmp_path: Path, separator: str) -> None:
+    content = f"sep=;\nC;{ACCURACY};task_id\n1,5;0,25;3\n2;1;3\n".replace(";", separator)
+    tables = read_run_file(write(tmp_path, content), "svr").tables
     assert tables["hyperparameters"]["value"].to_pylist() == ["1.5", "2"]
     assert tables["evaluations"]["value"].to_pylist() == [0.25, 1]
 
@@ -360,10 +368,10 @@ def test_decimal_commas_are_read_in_files_with_semicolons(tmp_path: Path) -> Non
 def test_rows_of_other_flows_are_left_out(
     warehouse: Warehouse, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    content = f"flow_id,C,{ACCURACY},task_id\n6969,1,0.5,3\n6970,2,0.6,3\n6969,3,0.7,3\n"
+    content = f"flow_id,C,{ACCURACY},task_id\n6969.0,1,0.5,3\n6970,2,0.6,3\nopenml:6969,3,0.7,3\n"
     assert read_back(warehouse, tmp_path, content) == [{"C": 1}, {"C": 3}]
     assert "1 row of other flows left out" in caplog.text
-    with pytest.raises(BadInput, match="runs of '6969, 6970', not of openml:8353"):
+    with pytest.raises(BadInput, match=r"runs of .6969\.0, 6970, openml:6969., not of openml:8353"):
         ingest_run_file(warehouse, write(tmp_path, content), "8353")
 
 
@@ -458,6 +466,8 @@ def test_parquet_keeps_its_types(warehouse: Warehouse, tmp_path: Path) -> None:
             "shrinking": [True, False],
             "gamma": ["auto", "0.5"],
             "C": [1.0, math.nan],
+            "started": pd.to_datetime(["2024-01-01", None]),
+            "duration": pd.to_timedelta([1, 2], unit="s"),
             "predictive_accuracy": [0.5, 0.25],
             "task_id": [3, 3],
         }

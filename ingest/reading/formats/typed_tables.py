@@ -94,6 +94,8 @@ def _typed_arrow(name: str, column: pa.ChunkedArray) -> TypedColumn:
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         return TypedColumn.from_text(column.to_pandas().astype("str"))
+    if pa.types.is_temporal(column.type):
+        return TypedColumn.from_text(column.to_pandas().astype("str"))
     kinds = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
     if not any(is_kind(column.type) for is_kind in kinds):
         raise UnreadableInput(
@@ -124,7 +126,7 @@ def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
     file = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n")), encoding="utf-8", newline="")
     comment = ""
     start, line = 0, file.readline()
-    while line.startswith(("#", "%")) and line.endswith(("\n", "\r")):
+    while (line.startswith(("#", "%")) and line.endswith(("\n", "\r"))) or re.match("sep=.", line):  # Excel's
         comment = comment or line
         start, line = file.tell(), file.readline()
     delimiter = max(",;\t", key=line.count)
@@ -138,7 +140,7 @@ def _read_delimited(content: bytes, limits: ReadingLimits) -> TypedTable:
         raise UnreadableInput(f"the file is not a table: {' '.join(str(error).split())}") from error
     names = [str(name).strip() for name in cells.iloc[0]]
     _refuse_duplicates(names)
-    if delimiter == ";" and _has(cells, _WITH_COMMA) and not _has(cells, _WITH_POINT):
+    if delimiter != "," and _has(cells, _WITH_COMMA) and not _has(cells, _WITH_POINT):
         logger.warning("numbers were read with decimal commas")
         cells = cells.replace(_WITH_COMMA, r"\1.\2", regex=True)
     return TypedTable(
