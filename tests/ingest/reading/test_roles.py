@@ -27,7 +27,7 @@ COLUMNS: dict[str, tuple[str, list[Any], Role]] = {
     "amounts in two currencies": ("a", ["$5", "€4", "$3"] * 10, Role.categorical),
     "shares in percent": ("a", ["5%", "12.5 %", "-"] * 10, Role.numeric),
     "numbers with a unit": ("a", ["1248 CC", "998.5 CC"] * 15, Role.numeric),
-    "numbers with two units": ("a", ["3 days", "4 hours"] * 15, Role.categorical),
+    "numbers with two units": ("a", ["3 kg", "4 lb"] * 15, Role.categorical),
     "codes with digits": ("a", ["2WD", "4WD"] * 15, Role.categorical),
     "words that are markers among numbers": ("a", ["none", "oil", "gas"] * 10, Role.categorical),
     "numbers and words": ("a", ["1", "two"] * 15, Role.categorical),
