@@ -155,9 +155,9 @@ def test_a_damaged_or_lost_file_is_named_and_machines_with_a_copy_can_export(
     if damage == "lost":
         bucket.delete([file])
     else:
-        content = bucket.objects.open_input_stream(file).read()
+        stored = bucket.objects.open_input_stream(file).read()
         with bucket.objects.open_output_stream(file) as stream:
-            stream.write(content[:-1] + bytes([content[-1] ^ 1]))
+            stream.write(stored[:-1] + bytes([stored[-1] ^ 1]))
     assert [finding.path for finding in Warehouse.verify(s3_url, deep=True).damage] == [file]
     with pytest.raises(UnusableWarehouse, match="only a warehouse on disk can be repaired"):
         Warehouse.repair(s3_url)
@@ -297,7 +297,7 @@ def test_no_secret_is_in_the_copy_or_in_the_storage(s3_url: str, tmp_path: Path)
     bucket = Bucket(s3_url)
     written += [bucket.objects.open_input_stream(info.path).read() for info in bucket.listing()]
     assert len(written) > 20
-    assert not [content for content in written if S3_SECRET.encode() in content or S3_KEY.encode() in content]
+    assert not [stored for stored in written if S3_SECRET.encode() in stored or S3_KEY.encode() in stored]
 
 
 @pytest.mark.usefixtures("on_machine")
