@@ -132,7 +132,8 @@ def test_a_search_space_declares_the_scales_of_numbers(run: Run, tmp_path: Path)
 def test_experiments_are_run_and_counted(run: Run, dataset: Path, tmp_path: Path) -> None:
     command = (
         *("experiments", "--datasets", dataset.parent, "--flows", "decision_tree,naive_bayes"),
-        *("--configurations", "1", "--folds", "2", "--jobs", "2", "--warehouse", tmp_path / "warehouse"),
+        *("--configurations", "1", "--folds", "2", "--jobs", "2", "--quiet"),
+        *("--warehouse", tmp_path / "warehouse"),
     )
     code, out, err = run(*command)
     assert (code, err) == (0, "")
