@@ -20,7 +20,7 @@ _FEWEST_WORDS = 20  # distinct ones: fewer may be classes, such as 1st and 2nd
 _FEWEST_PER_SHAPE = 5  # words that differ only in their numbers
 _WORDS_LOOKED_AT = 1000
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SHAPE_OF_AMOUNT = re.compile(r"#.*(?:[^\W\d_]|['\"°±\u00d7])")
+_SHAPE_OF_AMOUNT = re.compile(r"[-+]?#.*(?:[^\W\d_]|['\"°±\u00d7])")
 _LIKE_DATE = re.compile(
     r"(?!\w+:/)(?=.*\b(?:19|20)\d\d\b)(?=.*(?<!\d)\d\d?(?!\d))(?:\D++|(?:(?:19|20)\d\d|\d\d?)(?!\d))*+"
 )

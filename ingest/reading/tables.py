@@ -214,11 +214,6 @@ def _texts(names: Iterable[Hashable]) -> list[str]:
     ]
 
 
-def is_unnamed(name: str) -> bool:
-    """Whether a column had no name; most of these are indexes."""
-    return re.fullmatch(r"Unnamed: \d+", name) is not None
-
-
 def visible(name: str) -> str:
     """A name without zero-width characters and surrounding blanks."""
     if name.isascii():

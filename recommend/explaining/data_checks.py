@@ -31,6 +31,7 @@ _ROWS_LOOKED_AT = 2000
 _FEWEST_ERRORS = 10  # of predicting the largest class on the sample, so that a small share is not chance
 _FEWEST_NUMBERED = 20  # rows; in fewer, numbers may rise by chance
 _REPEATED = 0.05  # of the rows
+_CHANCE = 0.01  # most pairs of equal rows to expect, since columns depend on each other
 _MANY_VALUES = 0.5  # categories per row, above which a column rather identifies rows
 
 
@@ -216,7 +217,7 @@ def _leaks(dataset: Dataset) -> Iterator[Caution]:
 
 
 def _repeats(dataset: Dataset) -> Iterator[Caution]:
-    """Rows that repeat another one, unless a pair is expected of independent columns."""
+    """Rows that repeat another one, where equal rows are unlikely even with independent columns."""
     used = [name for name, role in dataset.roles.items() if role not in NOT_LEARNED_FROM]
     table = dataset.features[used].assign(**{str(dataset.target.name): dataset.target})
     again = pd.util.hash_pandas_object(table, index=False).duplicated().to_numpy()
@@ -224,7 +225,8 @@ def _repeats(dataset: Dataset) -> Iterator[Caution]:
     if repeated < max(_REPEATED * n, 1):
         return
     counts = [column.value_counts(dropna=False).to_numpy() for _, column in table[~again].items()]
-    if math.prod(float((count * (count - 1)).sum()) / count.sum() ** 2 for count in counts) * n**2 < 2:
+    equal = math.prod(float((count * (count - 1)).sum()) / count.sum() ** 2 for count in counts)
+    if equal * n**2 / 2 < _CHANCE:
         yield Caution(
             "dependence",
             f"{repeated:,} of {n:,} rows repeat another one: if these are copies, delete them, since models "

@@ -85,6 +85,8 @@ def find_layout(
     sample = _sample(content[start : start + _SAMPLE_BYTES + 1] if start else content)
     quote, escape, delimiter, rows = _best_way(content, sample, wanted, limits)
     width = _usual_width(rows[1:] or rows)
+    if delimiter == "," and quote is None and _is_of_fixed_width(sample, rows):
+        raise UnreadableInput("the columns have a fixed width; save the table as CSV, with pandas.read_fwf")
     limits.check_columns(max(width, *(len(row.cells) for row in rows)))
     if width < 2:
         raise UnreadableInput(
@@ -100,6 +102,12 @@ def find_layout(
     remarks += _skipped(rows[:header], "above the header")
     remarks += _skipped(rows[header + 1 : data], "between header and data")
     cells, body = rows[header].cells, [row.cells for row in rows[data:] if len(row.cells) == width]
+    others = [place for place in range(data) if place != header and len(rows[place].cells) == len(cells)]
+    if others:
+        completed = _completed(cells, rows[others[-1]].cells, is_above=others[-1] < header)
+        if completed != cells:
+            remarks.append("missing or repeated names were completed from the other line of the header")
+        cells = completed
     names = _fitted(cells, body, width, rows[data].end + above if data < len(rows) else 0)
     extent = above + (rows[header - 1].end if header else 0), above + rows[header].end
     names_rows = len(cells) < width and names[0] == ""
@@ -205,6 +213,17 @@ def _usual_width(rows: list[_Row]) -> int:
     return Counter(len(row.cells) for row in rows).most_common(1)[0][0] if rows else 0
 
 
+def _is_of_fixed_width(sample: str, rows: list[_Row]) -> bool:
+    """Whether all lines are equally long and have blanks in the same places, but rows differ in width."""
+    lines = sample.splitlines()[: rows[-1].end] if rows else []
+    if len(lines) < _SAMPLE_MIN_LINES or len({*map(len, lines)}) > 1:
+        return False
+    blank = [
+        not any(column) for column in zip(*[[sign != " " for sign in line] for line in lines], strict=True)
+    ]
+    return any(blank[1:-1]) and len({len(row.cells) for row in rows}) > 1
+
+
 # ---- header --------------------------------------------------------------------------------------
 
 
@@ -229,7 +248,8 @@ def _header_and_data(rows: list[_Row], width: int, wanted: bool | None) -> tuple
     )
     above = [place for place in range(first) if _may_be_header(rows[place].cells, width, place + 1 == first)]
     named = [place for place in above if not rows[place].cells[0].startswith(_COMMENT)] or above
-    distinct = [place for place in named if len(set(rows[place].cells)) == len(rows[place].cells)] or named
+    distinct = [place for place in named if len(set(rows[place].cells)) == len(rows[place].cells)]
+    distinct = distinct or sorted(named, key=lambda place: rows[place].cells.count(""))
     is_of_numbers = first < len(rows) and _is_header_of_numbers(rows[first].cells, full)
     if distinct and not (is_of_numbers and _is_padded(rows[distinct[0]].cells)):
         return distinct[0], first if numeric else distinct[0] + 1
@@ -307,6 +327,21 @@ def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
         first[place] not in column and len(set(column)) * 2 <= len(column)
         for place, column in zip(words, below, strict=True)
     )
+
+
+def _completed(header: list[str], other: list[str], *, is_above: bool) -> list[str]:
+    """The header with missing and repeated names completed from another line, unless that has a single cell.
+
+    A name above may stand for a group of columns, over the first of them.
+    """
+    if sum(map(bool, other)) < 2:
+        return header
+    completed, group = [], ""
+    for name, cell in zip(header, other, strict=True):
+        group = cell or group if is_above else cell
+        both = f"{group} {name}" if is_above else f"{name} {group}"
+        completed.append((both.strip() if header.count(name) > 1 else name) if name else cell)
+    return completed
 
 
 def _fitted(header: list[str], body: list[list[str]], width: int, line: int) -> list[str]:

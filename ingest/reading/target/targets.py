@@ -12,7 +12,7 @@ import pandas as pd
 from ingest.reading.column_types.columns import read_column
 from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, detect_role
 from ingest.reading.formats.encoding import quoted
-from ingest.reading.tables import RawTable, is_unnamed
+from ingest.reading.tables import RawTable
 from ingest.reading.target.target_names import name_weakness, names_amount, names_circumstances, words
 from ingest.reading.target.task_choice import MOST_CLASSES
 from warehouse.support.errors import UnknownName
@@ -96,8 +96,14 @@ class _Columns:
 
     def is_usual(self, name: str) -> bool:
         """Whether people are likely to predict such a column, ignoring what its name says of outcomes."""
-        is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant) and not is_unnamed(name)
-        return is_predictable and not names_circumstances(name) and self.share_empty(name) < _EMPTY
+        is_predictable = self.role(name) not in (*_UNPREDICTED, Role.constant)
+        is_index = name == "Unnamed: 0"
+        return (
+            is_predictable
+            and not is_index
+            and not names_circumstances(name)
+            and self.share_empty(name) < _EMPTY
+        )
 
     def has_two_values(self, name: str) -> bool:
         few = self.frame[name].iloc[:: math.ceil(len(self.frame) / _ROWS_COUNTED)]

@@ -240,6 +240,7 @@ def test_a_repeated_number_of_nines_far_from_all_others_may_mean_missing(
     [
         ([f"{n} {'MB' if n % 3 else 'GB'}" for n in range(40)], "amounts, such as '0 GB' and '9 GB'"),
         ([f"{n} x {n + 1} cm" for n in range(40)], "amounts"),
+        ([f"{n - 20}.5D+0{n % 3}" for n in range(40)], "amounts"),
         ([f"{n % 28 + 1} août 20{n % 9 + 10}" for n in range(40)], "dates"),
         ([f"2021-{n % 12 + 1:02}-{n % 28 + 1:02} 08:00:00 CE{'S' * (n % 2)}T" for n in range(40)], "dates"),
         ([f"2021-W{n + 10}" for n in range(40)], "dates"),

@@ -40,6 +40,23 @@ def test_lines_without_data_are_left_out_and_named(tmp_path: Path, kind: str) ->
     assert note in (dataset.note or "")
 
 
+@each(
+    ("header", "names"),
+    [
+        ("before,before,,class\nsys,dia,colour,\n", ["sys", "dia", "colour"]),
+        ("before,before,kind,class\nsys,dia,,\n", ["before sys", "before dia", "kind"]),
+        ("before,,after,\nsys,dia,sys,class\n", ["before sys", "dia", "after sys"]),
+        ("Report,,,\nsize,size,,class\n", ["size", "size.1", "Unnamed: 2"]),
+    ],
+)
+def test_names_are_completed_from_the_other_line_of_a_header(
+    tmp_path: Path, header: str, names: list[str]
+) -> None:
+    dataset = load_dataset(written(tmp_path, header + ROWS))
+    assert [*dataset.features] == names
+    assert ("names were completed" in (dataset.note or "")) == ("Report" not in header)
+
+
 def test_a_comment_sign_before_the_names_is_removed(tmp_path: Path) -> None:
     """As in files of `numpy.savetxt`."""
     content = "# size visits class\n" + "".join(

@@ -28,6 +28,10 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "prose": ("It was the best of times,\nit was the worst of times.\nAnd so on.\nThe end", ""),
     "unknown delimiter": ("a^b^class\n1^2^x\n2^3^y\n", "single column"),
     "header too short": ("a,class\n1,2,3,x\n2,3,4,y\n", "the header has 2 names, but the rows have 4 values"),
+    "fixed width": (
+        "".join(f"{'a b' if i % 2 else 'c':4}{i**5:>12,}{i:>4}\n" for i in range(20)),
+        "the columns have a fixed width",
+    ),
     # delimited
     "empty": ("", "the file is empty"),
     "blank lines only": ("\n \r\n\n", "the file is empty"),
