@@ -218,10 +218,8 @@ def _is_of_fixed_width(sample: str, rows: list[_Row]) -> bool:
     lines = sample.splitlines()[: rows[-1].end] if rows else []
     if len(lines) < _SAMPLE_MIN_LINES or len({*map(len, lines)}) > 1:
         return False
-    blank = [
-        not any(column) for column in zip(*[[sign != " " for sign in line] for line in lines], strict=True)
-    ]
-    return any(blank[1:-1]) and len({len(row.cells) for row in rows}) > 1
+    has_gap = any({*column} == {" "} for column in [*zip(*lines, strict=True)][1:-1])
+    return has_gap and len({len(row.cells) for row in rows}) > 1
 
 
 # ---- header --------------------------------------------------------------------------------------
