@@ -19,14 +19,15 @@ def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
 
     Args:
         mean: (c,) expected scores of the configurations.
-        deviations: (s, c) deviations from the mean in s equally likely cases.
+        deviations: (s, c) deviations from the mean in s equally likely cases; without cases, the best means
+            are chosen.
     """
     scores = mean + deviations
     best, best_with = np.full(len(scores), -np.inf), np.empty_like(scores)
     chosen: list[int] = []
     while len(chosen) < min(n, len(mean)):
         expected = mean.copy()
-        if chosen:
+        if chosen and len(scores):
             np.maximum(scores, best[:, None], out=best_with).mean(axis=0, out=expected)
         expected += _TIE * mean  # among those that add nothing, prefer the best
         expected[chosen] = -np.inf

@@ -38,3 +38,8 @@ def test_after_trials_a_certain_score_adds_nothing_to_the_best() -> None:
     before = prior([0.0, 0.0, 0.0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     mean, std = np.array([1.0, 0.9, 0.5]), np.array([0.0, 0.0, 1.0])
     assert best_after(before, mean, std, 3).tolist() == [0, 2, 1]
+
+
+def test_without_cases_the_best_means_are_chosen() -> None:
+    with np.errstate(all="raise"):
+        assert best_together(np.array([1.0, 3.0, 2.0]), np.zeros((0, 3)), 3).tolist() == [1, 2, 0]
