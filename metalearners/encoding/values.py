@@ -9,7 +9,6 @@ mixed; the thesis treats them as boolean, which would lose the words.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -21,6 +20,8 @@ import pandas as pd
 
 from warehouse.support.arrays import Rows
 
+_LARGEST = 1e100
+"""Larger numbers count as this one, whose square is finite."""
 NOT_NOMINAL = "null"
 """Label of every number: its placeholder among categories."""
 
@@ -121,7 +122,7 @@ def _of_numbers(number: np.ndarray, *, is_integer: bool) -> Values:
     present = ~np.isnan(number)
     return Values(
         kind=np.where(present, np.int8(Kind.NUMBER), np.int8(Kind.ABSENT)),
-        number=number,
+        number=_numbers(number),
         integer=present & is_integer,
         label=np.full(len(number), NOT_NOMINAL, dtype=object),
     )
@@ -162,11 +163,10 @@ def _kind(of_type: type) -> Kind:
 
 def _numbers(values: np.ndarray) -> np.ndarray:
     try:
-        return values.astype(np.float64)
-    except OverflowError:
-        # Python integers can exceed the largest float; they are clipped to it.
-        largest = sys.float_info.max
-        return np.array([max(min(value, largest), -largest) for value in values], dtype=np.float64)
+        numbers = values.astype(np.float64)
+    except OverflowError:  # Python integers can exceed the largest float
+        numbers = np.array([max(min(value, _LARGEST), -_LARGEST) for value in values], dtype=np.float64)
+    return numbers.clip(-_LARGEST, _LARGEST)
 
 
 def _labels(values: np.ndarray, kind: np.ndarray) -> np.ndarray:

@@ -518,18 +518,12 @@ def _parameters(setups: pd.Index, hyperparameters: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(matrix, index=setups, columns=names, dtype=object, copy=False)
 
 
-_LARGEST = 1e100  # squares are finite
-
-
 def _plain(text: str) -> bool | int | float | str | None:
-    """The value of a JSON text; lists, objects and numbers too large to calculate with stay text."""
+    """The value of a JSON text; lists and objects stay text, as they are no single value."""
     if text[0] in "[{":
         return text
     if text[0] in "-0123456789":  # most values; five times as fast as JSON
-        number = float(text) if "." in text or "e" in text or "E" in text else int(text)
-        if abs(number) < 2**63:
-            return number
-        return float(number) if abs(number) < _LARGEST else text
+        return float(text) if "." in text or "e" in text or "E" in text else int(text)
     value: bool | str | None = json.loads(text)
     return value
 

@@ -70,3 +70,8 @@ def test_a_search_space_has_types_too() -> None:
         "degree": "numerical",
     }
     assert types_of(frame_of_options({"kernel": "rbf"})) == {"kernel": "nominal"}
+
+
+@each("values", [[1e308, 0.5], [10**400, 0.5], pd.Series([1e308, 0.5])])
+def test_squares_of_numbers_are_finite(values: Any) -> None:
+    assert np.isfinite(take_apart(values).number ** 2).all()

@@ -58,16 +58,6 @@ def test_lists_among_the_values_stay_one_value(warehouse: Warehouse) -> None:
     assert configuration(warehouse, FOREST) == [{"hidden_layer_sizes": "[100, 50]"}]
 
 
-def test_numbers_too_large_to_calculate_with_are_words(warehouse: Warehouse) -> None:
-    warehouse.write(runs(values={"a": 1e308, "b": 10**30, "c": 2**62}), source="test")
-    (found,) = configuration(warehouse, FOREST)
-    assert {name: repr(value) for name, value in found.items()} == {
-        "a": "'1e+308'",
-        "b": "1e+30",
-        "c": str(2**62),
-    }
-
-
 def test_runs_whose_value_is_undefined_are_not_learned_from(warehouse: Warehouse) -> None:
     warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": math.nan}), source="test")
     assert warehouse.run_table(FOREST, ACCURACY).runs["dataset"].tolist() == ["openml:1"]
