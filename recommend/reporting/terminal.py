@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _INDENT = " " * 3
 _LEAST_NAME = 18
-"""Least length to which names are cut if a table is too wide."""
+"""Least width of names if a table is too wide."""
 
 
 def in_words(
@@ -143,15 +143,18 @@ def _columns(result: Recommendation, *, details: bool) -> dict[str, str]:
 def _table(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
     """A line of numbers for each configuration, and for their average.
 
-    If the terminal is too narrow for the table, long names are cut, or the numbers follow each name in a
+    If the terminal is too narrow for the table, long names are wrapped, or the numbers follow each name in a
     sentence.
     """
     header, *rows = _rows(result, worth, details=details)
     excess = max(map(len, _aligned([header, *rows]))) - _width()
     longest = max(len(name) for _, name, *_ in rows) - max(excess, 0)
     if excess <= 0 or longest >= _LEAST_NAME:
-        cut = [(rank, _shortened(name, longest), *cells) for rank, name, *cells in rows]
-        head, *lines = _aligned([header, *cut])
+        wrapped = []
+        for rank, name, *cells in rows:
+            first, *others = _lines_of_name(name, longest)
+            wrapped += [(rank, first, *cells), *(("", other, *("" for _ in cells)) for other in others)]
+        head, *lines = _aligned([header, *wrapped])
         return [console.bold(head), *lines]
     found = []
     for rank, name, *cells in rows:
@@ -187,12 +190,13 @@ def _rows(result: Recommendation, worth: Mapping[str, str], *, details: bool) ->
     return [("#", "try", *worth, *scores, "fit"), *rows]
 
 
-def _shortened(name: str, longest: int) -> str:
-    """A name, cut in the middle if it is too long: OpenML's titles differ at their ends."""
-    if len(name) <= longest:
-        return name
+def _lines_of_name(name: str, longest: int) -> list[str]:
+    """Lines of a name; longer words are cut in the middle, since OpenML's titles differ at their ends."""
     head = (longest - 3) // 2
-    return f"{name[:head]}...{name[len(name) - (longest - 3 - head) :]}"
+    return [
+        part if len(part) <= longest else f"{part[:head]}...{part[len(part) - (longest - 3 - head) :]}"
+        for part in textwrap.wrap(name, longest, break_long_words=False, break_on_hyphens=False)
+    ]
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
