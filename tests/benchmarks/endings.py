@@ -124,7 +124,7 @@ def _found(
     found["code"] += code not in codes
     found["lost"] += job is not FIT and code == INTERRUPTED and not (says_so or has_table)
     found["lost"] += job.name == "tune" and bool(finished) and not has_table
-    traces = printed if job is not FIT else printed.replace("KeyboardInterrupt", "", 1)
+    traces = printed if job is not FIT else re.sub(r"^KeyboardInterrupt$", "", printed, count=1, flags=re.M)
     found["noise"] += (
         re.search(r"^\w*(Error|Warning|Interrupt)\b|Exception ignored|resource_tracker", traces, re.M)
         is not None
@@ -162,7 +162,9 @@ def end_often(
                 found = ended(job, command, folder / "told", request)
                 total[number].update(found)
                 if any(found[name] for name in BAD):
-                    print(job.name, request, dict(found), (folder / "printed").read_text()[-500:], flush=True)
+                    print(
+                        job.name, request, dict(found), (folder / "printed").read_text()[-2000:], flush=True
+                    )
     return total
 
 

@@ -113,7 +113,7 @@ class Snapshot:
             if type(error) is not RuntimeError:
                 raise
             if str(error) == _INTERRUPTED:
-                raise KeyboardInterrupt from error
+                raise KeyboardInterrupt from None
             # DuckDB quotes bytes of a damaged file that are not valid text.
             raise self.damaged(error) from error
 
