@@ -21,9 +21,11 @@ _FEWEST_PER_SHAPE = 5  # words that differ only in their numbers
 _WORDS_LOOKED_AT = 1000
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SHAPE_OF_AMOUNT = re.compile(r"[-+]?#.*(?:[^\W\d_]|['\"°±\u00d7])")
+"""A number (`#`) and, somewhere behind it, a letter or the sign of a unit."""
 _LIKE_DATE = re.compile(
     r"(?!\w+:/)(?=.*\b(?:19|20)\d\d\b)(?=.*(?<!\d)\d\d?(?!\d))(?:\D++|(?:(?:19|20)\d\d|\d\d?)(?!\d))*+"
 )
+"""A year and a number of one or two digits, no longer numbers, and no URL."""
 _FAR = 5
 """Least ratio of a number such as 999 to the largest other one, if it stands for missing values."""
 
