@@ -54,9 +54,8 @@ def is_tunable(name: str, component: str = "", description: str = "") -> bool:
         component: name of the flow that has it, with the library in front; empty if unknown.
         description: as the flow gives it.
     """
-    if (
-        name in _UNTUNED or _SEED.search(name) or name.startswith("openml.")
-    ):  # mlr's interface adds the state of R's generator
+    # mlr's interface adds the state of R's generator as openml.*.
+    if name in _UNTUNED or _SEED.search(name) or name.startswith("openml."):
         return False
     if not component.startswith("weka."):
         return True

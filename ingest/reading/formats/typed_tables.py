@@ -92,9 +92,8 @@ def _read_parquet(content: bytes, limits: ReadingLimits) -> TypedTable:
 def _typed_arrow(name: str, column: pa.ChunkedArray) -> TypedColumn:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return TypedColumn.from_text(column.to_pandas().astype("str"))
-    if pa.types.is_temporal(column.type):
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_temporal)
+    if any(is_kind(column.type) for is_kind in texts):
         return TypedColumn.from_text(column.to_pandas().astype("str"))
     kinds = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
     if not any(is_kind(column.type) for is_kind in kinds):

@@ -214,8 +214,9 @@ def _is_ordinate(column: str, columns: Sequence[str]) -> bool:
 def _namesake(columns: Sequence[str], dataset: str) -> str | None:
     """The column whose whole name is part of the dataset's; the longest, if there is only one."""
     of_dataset = words(dataset)
-    found = [column for column in columns if _follow_each_other(words(column), of_dataset)]
-    found = [column for column in found if not column.isdigit()]
+    found = [
+        column for column in columns if not column.isdigit() and _follow_each_other(words(column), of_dataset)
+    ]
     longest = max(map(len, map(words, found)), default=0)
     found = [column for column in found if len(words(column)) == longest]
     return found[0] if len(found) == 1 else None
