@@ -1,7 +1,7 @@
 """First recommendations for real tables, compared with usual defaults; everything is really trained.
 
     pip install flaml==2.7.0 xgboost
-    python -m tests.benchmarks.real_tables FOLDER [--task regression] [--results FILE] [--jobs N]
+    python -m tests.benchmarks.real_tables FOLDER [--task regression] [--alone] [--results FILE] [--jobs N]
 
 FOLDER holds tables, and an index.csv with their names and targets. One row in three is held out, several
 times, and up to `--most-train` others are the training set. Recommendations ignore runs on the table and on
@@ -20,6 +20,7 @@ For skewed targets (absolute skewness over 2), the first recommendation is also 
 transformation of the target. With `--ctr23` only the tables in this file are used, and one row in ten is held
 out, as in CTR23; with `--most-train 100000` all others are the training set.
 
+With `--alone` FLAML, pytabkit and the best of several candidates are left out: a fifth of the time.
 Finished splits are stored in the results file: the same command resumes after being killed. Tables are in
 random order, so that the results so far are a fair sample. Prints tables in Markdown for each measure of the
 recommendations; `tests.benchmarks.real_tables_report` explains their columns.
@@ -94,6 +95,8 @@ class Protocol:
     """Limit of the processor time of a fit."""
     every: int = HELD_OUT
     """One in this many rows is held out."""
+    alone: bool = False
+    """Whether only single configurations and our average are compared."""
     published: Mapping[str, Mapping[str, float]] | None = None
     """Published errors by table and learner; None = no comparison with them."""
 
@@ -117,6 +120,7 @@ def main() -> None:
         help="of the recommendations; may be repeated; default: accuracy, AUC and log loss, or RMSE and MAE",
     )
     parser.add_argument("--most-train", type=int, default=8_000, help="most training rows")
+    parser.add_argument("--alone", action="store_true", help="leave out the best of several candidates")
     parser.add_argument("--trial-time", type=float, default=600.0, help="seconds of processor time of a fit")
     parser.add_argument("--warehouse", type=Path, default=STARTER)
     parser.add_argument("--ctr23", type=Path, metavar="FILE", help="published errors of CTR23's learners")
@@ -126,7 +130,14 @@ def main() -> None:
     measures = tuple(options.measure or kind.recommended_for)
     if foreign := [name for name in measures if name not in kind.task_type.measures]:
         parser.error(f"{foreign[0]} is not a measure of {kind.name}")
-    protocol = Protocol(kind.name, measures, options.warehouse, options.most_train, options.trial_time)
+    protocol = Protocol(
+        kind.name,
+        measures,
+        options.warehouse,
+        options.most_train,
+        options.trial_time,
+        alone=options.alone,
+    )
     files = tables_in(options.folder, Warehouse.open(options.warehouse))
     if options.ctr23 is not None:
         published = published_errors(options.folder / "index.csv", options.ctr23)
@@ -139,7 +150,9 @@ def main() -> None:
     records = [
         record
         for record in journal.records()
-        if asked.items() <= record.items() and {*measures} <= {*record["measures"]}
+        if asked.items() <= record.items()
+        and {*measures} <= {*record["measures"]}
+        and (bool(record.get("several")) != options.alone or "refused" in record)
     ]
     finished = {(record["table"], record["split"]) for record in records}
     work = [
@@ -199,28 +212,33 @@ def judged(protocol: Protocol, work: tuple[TableFile, int]) -> dict[str, Any]:
         return known | {"refused": str(error)}
     kind = protocol.kind
     skewness = kind.skewness(table.outcomes)
-    fits = Fits(table, protocol.seconds)
+    fits = Fits(table, protocol.seconds, not protocol.alone)
     defaults = {name: fits.add(default_of(name, kind)) for name in kind.defaults}
-    tuned: dict[str, Configuration] = {}
-    for one, source in read_pool(kind.pool).items():
-        if source.startswith("pytabkit"):
-            tuned.setdefault(one.algorithm, one)
-    several = {
-        "FLAML": [fits.add(name) for name in FLAML],
-        "pytabkit": [fits.add(one) for one in tuned.values()],
-        "usual defaults": [defaults[name] for name in kind.usual],
-    }
     return known | {
         "rows": len(table.train),
         "skewness": skewness,
         "published": None if protocol.published is None else protocol.published[file.name],
         "defaults": defaults,
-        "several": several,
+        "several": {} if protocol.alone else several(fits, defaults),
         "recommended": {
             measure: outcome(fits, found, abs(skewness) > SKEWED)
             for measure, found in recommendations.items()
         },
         "fits": fits.records,
+    }
+
+
+def several(fits: Fits, defaults: Mapping[str, str]) -> dict[str, list[str]]:
+    """Keys of the candidates of each peer; `defaults` has those of defaults by flow."""
+    kind = fits.table.kind
+    tuned: dict[str, Configuration] = {}
+    for one, source in read_pool(kind.pool).items():
+        if source.startswith("pytabkit"):
+            tuned.setdefault(one.algorithm, one)
+    return {
+        "FLAML": [fits.add(name) for name in FLAML],
+        "pytabkit": [fits.add(one) for one in tuned.values()],
+        "usual defaults": [defaults[name] for name in kind.usual],
     }
 
 
@@ -275,25 +293,27 @@ class Fits:
     """Fits of candidates on one split, each done once.
 
     `records` has, by the candidate's key, measures on validation rows after a fit on the other training rows
-    (`validated`) and on the held-out rows after a fit on all training rows (`held_out`), the latter's
-    processor time in seconds, and the reason if a fit failed.
+    (`validated`; only on request) and on the held-out rows after a fit on all training rows (`held_out`), the
+    latter's processor time in seconds, and the reason if a fit failed.
     """
 
-    def __init__(self, table: Table, seconds: float) -> None:
+    def __init__(self, table: Table, seconds: float, validates: bool) -> None:
         self.table = table
         self.records: dict[str, dict[str, Any]] = {}
         self.scores: dict[str, Floats] = {}
         self._seconds = seconds
-        strata = strata_of(table.dataset.target)[table.train]
-        fit, validated = (table.train[part] for part in hold_out(strata, VALIDATED, table.seed))
-        self._validation = replace(table, train=fit, test=validated)
+        self._rows = {"held_out": table}
+        if validates:
+            strata = strata_of(table.dataset.target)[table.train]
+            fit, validated = (table.train[part] for part in hold_out(strata, VALIDATED, table.seed))
+            self._rows = {"validated": replace(table, train=fit, test=validated), **self._rows}
 
     def add(self, candidate: Candidate) -> str:
         """Fit a candidate unless already done; returns its key."""
         key = candidate if isinstance(candidate, str) else repr(candidate)
         if key not in self.records:
             record: dict[str, Any] = {}
-            for name, table in (("validated", self._validation), ("held_out", self.table)):
+            for name, table in self._rows.items():
                 trial = run_limited(
                     fit_and_score,
                     table,

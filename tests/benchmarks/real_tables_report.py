@@ -4,7 +4,8 @@
     skewness                   of the target
     fits                       measures of candidates by key, see `real_tables.Fits`
     defaults                   key of the default of each flow
-    several                    keys of the candidates of each peer; the first is also evaluated alone
+    several                    keys of the candidates of each peer, the first of which is also evaluated
+                               alone; empty if only single configurations were fitted
     recommended                by measure: keys `ours`, `portfolio` and `untransformed`, statements about ours
                                in `stated`, and measures `averaged`
     published                  RMSE in CTR23 by learner; None if not compared
@@ -79,13 +80,15 @@ def sections(records: Sequence[Record], kind: TaskKind, measure: str) -> dict[st
     """Rows of each table of the report by title; empty if there is nothing to report."""
     learned = kind.task_type.learned_measure(measure)
     one = by_table([alone(record, measure) for record in records], records, learned)
-    best = by_table([best_of_three(record, measure) for record in records], records, learned)
     reference = one[REFERENCE]
     compared = {
         "alone": [*versus(one.drop(columns=MEMBERS), (FIRST, AVERAGED), reference, learned)],
-        "the best of three on validation rows": [*versus(best, (OURS,), reference, learned)],
+        "the best of three on validation rows": [],
         f"the average over its members, on the link of {learned}": [gain_of_average(one)],
     }
+    if all(record["several"] for record in records):
+        best = by_table([best_of_three(record, measure) for record in records], records, learned)
+        compared["the best of three on validation rows"] = [*versus(best, (OURS,), reference, learned)]
     tests = [(row, column) for rows in compared.values() for row in rows for column in row if column in P]
     for (row, column), p in zip(tests, holm(row[column] for row, column in tests), strict=True):
         row[column] = p
@@ -119,12 +122,13 @@ def alone(record: Record, measure: str) -> Values:
     """Measures of single candidates, and of the members of the average."""
     fits, own = record["fits"], record["recommended"][measure]
     members = dict.fromkeys(own["ours"])
+    several = {"FLAML"} & {*record["several"]}
     return {
         FIRST: fits[own["ours"][0]]["held_out"],
         AVERAGED: own["averaged"],
         "portfolio": fits[own["portfolio"][0]]["held_out"],
         **{f"default {name}": fits[key]["held_out"] for name, key in record["defaults"].items()},
-        "FLAML's LightGBM": fits[record["several"]["FLAML"][0]]["held_out"],
+        **{f"{name}'s LightGBM": fits[record["several"][name][0]]["held_out"] for name in several},
         **{f"{MEMBER}{place}": fits[key]["held_out"] for place, key in enumerate(members, start=1)},
     }
 

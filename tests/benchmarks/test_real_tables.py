@@ -89,6 +89,13 @@ def test_the_best_of_several_is_the_one_on_validation_rows(
     assert best["FLAML"]["ours won"] == "0 - 2 (0%)"
 
 
+def test_single_configurations_are_reported_without_the_best_of_several() -> None:
+    found = reported(record("a", 0, first=0.4, default=0.5, several={}))
+    assert "FLAML's LightGBM" not in found["alone"]
+    assert found["alone"]["default catboost"]["first won"] == "1 - 0 (100%)"
+    assert not found["the best of three on validation rows"]
+
+
 def test_what_is_stated_is_kept_where_the_value_lies_in_its_interval(
     found: dict[str, dict[str, dict[str, Any]]],
 ) -> None:
