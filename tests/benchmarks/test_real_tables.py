@@ -101,8 +101,13 @@ def test_what_is_stated_is_kept_where_the_value_lies_in_its_interval(
 ) -> None:
     stated = found["stated and true, by root_relative_squared_error"]
     assert (stated["first"]["n"], stated["first"]["kept"]) == (3, "1.000")
-    assert (stated["first"]["stated"], stated["first"]["true"]) == ("0.700", "0.667")
-    assert (stated["all three"]["kept"], stated["all three"]["true"]) == ("0.500", "0.333")
+    assert (stated["first"]["stated"], stated["first"]["true"]) == ("0.700", "0.500")
+    assert (stated["all three"]["kept"], stated["all three"]["true"]) == ("0.500", "0.250")
+
+
+def test_a_chance_is_judged_by_the_mean_of_a_table_over_its_splits() -> None:
+    found = reported(record("a", 0, first=0.4, default=0.5), record("a", 1, first=0.55, default=0.5))
+    assert found["stated and true, by root_relative_squared_error"]["first"]["true"] == "1.000"
 
 
 def test_what_only_some_tables_have_is_left_out(found: dict[str, dict[str, dict[str, Any]]]) -> None:
