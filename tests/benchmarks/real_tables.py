@@ -152,7 +152,7 @@ def main() -> None:
         for record in journal.records()
         if asked.items() <= record.items()
         and {*measures} <= {*record["measures"]}
-        and (bool(record.get("several")) != options.alone or "refused" in record)
+        and (options.alone or record.get("several", True))
     ]
     finished = {(record["table"], record["split"]) for record in records}
     work = [
@@ -165,7 +165,7 @@ def main() -> None:
         journal.append(record)
         records.append(record)
         print(f"{number} of {len(work)}: {record['table']}, split {record['split']}", flush=True)
-    report(records, kind, measures)
+    report([record | {"several": {}} if options.alone else record for record in records], kind, measures)
 
 
 def published_errors(index: Path, file: Path) -> dict[str, dict[str, float]]:
