@@ -131,6 +131,7 @@ def _parameters(
     from ingest.flows.gaussian_process import GaussianProcess
     from ingest.flows.lenient import Lenient
     from ingest.flows.margins import by_root_of_columns
+    from recommend.code.estimators import public_module
 
     complete = flow.current(values)
     prepared = {*_PREPARED, *(own.name for own in flow.further)}
@@ -157,7 +158,7 @@ def _parameters(
             found |= _BALANCED[library] if estimator.balanced else {}
             said.add(CLASS_WEIGHT.name)
     else:
-        path = _path(type(estimator))
+        path = f"{public_module(type(estimator))}.{type(estimator).__name__}"
         usual = type(estimator)().get_params(deep=False)
         found = {
             name: list(value) if isinstance(value, tuple) else value
@@ -171,10 +172,3 @@ def _parameters(
         del found["gamma"]
         said.remove("gamma")
     return path, found, [name for name in complete if name not in said]
-
-
-def _path(kind: type) -> str:
-    """Import path of a class of scikit-learn, without private modules."""
-    parts = kind.__module__.split(".")
-    public = next((place for place, part in enumerate(parts) if part.startswith("_")), len(parts))
-    return ".".join([*parts[:public], kind.__name__])

@@ -26,7 +26,6 @@ class Imports(dict[str, str]):
             changed: arguments that replace the estimator's own.
         """
         if isinstance(estimator, Pipeline):
-            self["make_pipeline"] = "sklearn.pipeline"
             return Call("make_pipeline", [self.call(step) for _, step in estimator.steps])
         arguments = dict.fromkeys(inspect.signature(type(estimator).__init__).parameters)
         arguments.pop("self")
@@ -50,7 +49,7 @@ class Imports(dict[str, str]):
 
     def name(self, thing: Any) -> str:
         """The name of a class or function; notes its import."""
-        self[thing.__name__] = _public_module(thing)
+        self[thing.__name__] = public_module(thing)
         return str(thing.__name__)
 
     def node(self, value: Any) -> object:
@@ -80,7 +79,7 @@ def _same(value: Any, default: Any) -> bool:
     return value is default or bool(value == default)
 
 
-def _public_module(thing: Any) -> str:
+def public_module(thing: Any) -> str:
     """The shortest module that exports it: `sklearn.ensemble` of `sklearn.ensemble._forest`."""
     parts = thing.__module__.split(".")
     for end in range(1, len(parts) + 1):

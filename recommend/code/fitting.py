@@ -55,6 +55,7 @@ class Fitting:
 
     dataset: Dataset
     imports: Imports = field(default_factory=Imports)
+    """Names that not every script may use, unlike those in `recommend.code.script.FROM_MODULES`."""
     lines: list[str] = field(default_factory=list)
     steps: list[tuple[str, Raw]] = field(default_factory=list)
     """Name of a step in the fitted pipeline, and its variable."""
@@ -116,7 +117,6 @@ def find_ensemble(members: Mapping[Configuration, float], dataset: Dataset, *, s
     for fitting in fittings:
         average.imports |= fitting.imports
         average.few, average.many = fitting.few or average.few, fitting.many or average.many
-    average.imports |= {"FrozenEstimator": "sklearn.frozen", voting.function: "sklearn.ensemble"}
     if any(fitting.labels_as_numbers for fitting in fittings):
         average.say("codes = np.unique(y, return_inverse=True)[1]")
     calls = [
@@ -163,13 +163,11 @@ def find_fitting(
         takes_frames=takes_frames,
         of_frame=library == "catboost" and estimator.n_categorical > 0,
     )
-    fitting.imports["Pipeline"] = "sklearn.pipeline"
     columns = _columns(fitting, steps["preprocessing"])
     if len(steps) == 2 and balancing is None and not _is_fitted_by_steps(estimator):
         parts = [("columns", columns), (last, _estimator(fitting, estimator))]
         fitting.add(Call("Pipeline", [parts]), before="model = ")
         if not fitting.can_be_averaged and min(dataset.target.value_counts()) >= LEAST_OF_CLASS:
-            fitting.imports["CalibratedClassifierCV"] = "sklearn.calibration"
             fitting.add(Call("CalibratedClassifierCV", [Raw("model")], CALIBRATION), before="model = ")
             fitting.returns, fitting.can_be_averaged = "CalibratedClassifierCV", True
         fitting.say("return model.fit(X, y)")
@@ -194,9 +192,8 @@ def find_fitting(
     rows = [fitting.taken("train"), Raw("y[train]")] if fitting.in_part else [Raw("matrix"), Raw("y")]
     fitting.add(Call(f"{last}.fit", rows, fitting.arguments))
     if transformer is not None:
-        fitting.imports["FrozenEstimator"] = "sklearn.frozen"
         frozen = Call("FrozenEstimator", [Raw(last)])
-        fitting.add(_turned_back(fitting, frozen, Raw("transformer")), before=f"{last} = ")
+        fitting.add(_turned_back(frozen, Raw("transformer")), before=f"{last} = ")
         fitting.say(f"{last}.fit(matrix, original)")
     fitting.steps.append((last, Raw(last)))
     fitting.add(Call("Pipeline", [fitting.steps]), before="return ")
@@ -230,7 +227,6 @@ def _columns(fitting: Fitting, preprocessing: Any) -> Call:
         if dataset.roles.get(str(columns)) == Role.text and name.startswith("text_"):
             where, text = columns, True
         parts.append((name, _chained(fitting, steps), where))
-    fitting.imports["ColumnTransformer"] = "sklearn.compose"
     dense = {"sparse_threshold": 0.0} if text else {}
     return Call("ColumnTransformer", [parts], dense)
 
@@ -245,16 +241,11 @@ def _chained(fitting: Fitting, steps: list[Any]) -> object:
         calls.append(step if isinstance(step, Raw) else fitting.imports.call(step, **changed))
     if not calls:
         return "passthrough"
-    if len(calls) == 1:
-        return calls[0]
-    fitting.imports["make_pipeline"] = "sklearn.pipeline"
-    return Call("make_pipeline", calls)
+    return calls[0] if len(calls) == 1 else Call("make_pipeline", calls)
 
 
 def _add_frame(fitting: Fitting) -> None:
     """Turn the matrix into a frame in which categories are whole numbers."""
-    fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "methodcaller": "operator"}
-    fitting.imports["make_pipeline"] = "sklearn.pipeline"
     fitting.say('kinds = dict.fromkeys(range(len(CATEGORICAL)), "int32")')
     whole = Call("methodcaller", ["astype", Raw("kinds")])
     steps = [Call("FunctionTransformer", [step]) for step in (Raw("pd.DataFrame"), whole)]
@@ -286,7 +277,6 @@ def _add_features(fitting: Fitting, preprocessor: Preprocessor, matrix: np.ndarr
             degree = values["degree"]
             most = max(k for k in range(1, MOST_PRODUCTS) if comb(k + degree, degree) - 1 <= MOST_PRODUCTS)
             best, products = (one for _, one in step.steps)
-            imports["make_pipeline"] = "sklearn.pipeline"
             first = imports.call(best, k=Raw(f"min({most}, matrix.shape[1])"))
             made = Call("make_pipeline", [first, imports.call(products)])
         else:
@@ -294,14 +284,12 @@ def _add_features(fitting: Fitting, preprocessor: Preprocessor, matrix: np.ndarr
         fitting.add(made, before="extraction = ")
         fitting.say("extraction.fit(matrix, y)")
         if hasattr(step, "get_support"):
-            imports["SelectKBest"] = "sklearn.feature_selection"
             fitting.say(
                 "if not extraction.get_support().any():  # the best column, if none is good enough",
                 "    extraction = SelectKBest(k=1).fit(matrix, y)",
             )
         fitting.say("matrix = extraction.transform(matrix)")
         fitting.steps.append(("features", Raw("extraction")))
-    imports |= {"FunctionTransformer": "sklearn.preprocessing", "make_pipeline": "sklearn.pipeline"}
     finite = {"posinf": MOST, "neginf": -MOST}
     limits = {"a_min": -MOST, "a_max": MOST}
     bounded = [
@@ -340,16 +328,11 @@ def _estimator(fitting: Fitting, estimator: Any) -> Call:
     if isinstance(estimator, TransformedTargetRegressor):
         inner = estimator.regressor
         transformer = _target_transformer(fitting, estimator.transformer, inner)
-        return _turned_back(fitting, _estimator(fitting, inner), transformer)
+        return _turned_back(_estimator(fitting, inner), transformer)
     if isinstance(estimator, Pipeline):
-        fitting.imports |= {
-            "FunctionTransformer": "sklearn.preprocessing",
-            "make_pipeline": "sklearn.pipeline",
-        }
         if _preparation(estimator) is in_single_precision:
             prepared = Call("FunctionTransformer", [Raw("np.asarray")], {"kw_args": {"dtype": "float32"}})
         else:
-            fitting.imports["methodcaller"] = "operator"
             root = Call("methodcaller", ["__truediv__", Raw("np.sqrt(matrix.shape[1])")])
             prepared = Call("FunctionTransformer", [root])
         return Call("make_pipeline", [prepared, _estimator(fitting, estimator.steps[1][1])])
@@ -371,15 +354,14 @@ def _target_transformer(fitting: Fitting, transformer: Any, regressor: Any) -> C
     if not halves:
         return made
     # Predictions have single precision: they become doubles before the inverse transformation.
-    fitting.imports |= {"FunctionTransformer": "sklearn.preprocessing", "make_pipeline": "sklearn.pipeline"}
     digits = {"inverse_func": Raw("np.asarray"), "inv_kw_args": {"dtype": "float64"}}
     return Call("make_pipeline", [made, Call("FunctionTransformer", [], digits)])
 
 
-def _turned_back(fitting: Fitting, regressor: Call, transformer: Call | Raw) -> Call:
+def _turned_back(regressor: Call, transformer: Call | Raw) -> Call:
     """The call that makes a regressor of the transformed target."""
-    name = fitting.imports.name(TransformedTargetRegressor)
-    return Call(name, [regressor], {"transformer": transformer, "check_inverse": False})
+    options = {"transformer": transformer, "check_inverse": False}
+    return Call("TransformedTargetRegressor", [regressor], options)
 
 
 def _gaussian_process(fitting: Fitting, process: GaussianProcess) -> Call:
@@ -387,13 +369,11 @@ def _gaussian_process(fitting: Fitting, process: GaussianProcess) -> Call:
     nu, separate = float(SMOOTHNESS[process.kernel]), process.length_scales == "separate"
     options = {"nu": nu, "separate": separate, "seed": SEED}
     fitting.add(Call("learned_kernel", [Raw("matrix"), Raw("y")], options), before="kernel = ")
-    fitting.imports["GaussianProcessRegressor"] = "sklearn.gaussian_process"
     fixed = {"optimizer": None, "normalize_y": True}
     return Call("GaussianProcessRegressor", [Raw("kernel")], fixed)
 
 
 def _weights(fitting: Fitting) -> Raw:
-    fitting.imports["compute_sample_weight"] = "sklearn.utils.class_weight"
     fitting.say('weights = compute_sample_weight("balanced", y)')
     return Raw("weights")
 

@@ -26,7 +26,7 @@ from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import find_fitting
-from recommend.code.script import fit_functions
+from recommend.code.script import FROM_MODULES, fit_functions
 from recommend.code.targets import target_code
 from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -63,8 +63,13 @@ def plain_model(configuration: Configuration, rows: Positions | None, dataset: D
             **{f"{function.__name__}_of_frame": steps for function, steps in _of_frames(dataset).items()},
             **vars(snippets),
         }
-        names |= {name: getattr(import_module(module), name) for name, module in fitting.imports.items()}
-        exec("\n".join(fit_functions(fitting)), names)  # consists of literals and our own names only
+        source = "\n".join(fit_functions(fitting))
+        names |= {
+            name: getattr(import_module(module), name)
+            for name, module in (FROM_MODULES | fitting.imports).items()
+            if name in source
+        }
+        exec(source, names)  # consists of literals and our own names only
         target = target_code(dataset).values(dataset)
         outcomes = np.unique(target, return_inverse=True)[1] if fitting.labels_as_numbers else target
         model: Plain = names["fit"](dataset.features, outcomes)

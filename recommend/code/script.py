@@ -41,11 +41,20 @@ _MODULES = {
     "pd": "import pandas as pd",
     "warnings": "import warnings",
 }
-_FROM_MODULES = {
+FROM_MODULES = {
+    "CalibratedClassifierCV": "sklearn.calibration",
+    "ColumnTransformer": "sklearn.compose",
+    "FrozenEstimator": "sklearn.frozen",
+    "SelectKBest": "sklearn.feature_selection",
     "StratifiedGroupKFold": "sklearn.model_selection",
     "StratifiedKFold": "sklearn.model_selection",
     "TimeSeriesSplit": "sklearn.model_selection",
+    "TransformedTargetRegressor": "sklearn.compose",
+    "VotingClassifier": "sklearn.ensemble",
+    "VotingRegressor": "sklearn.ensemble",
+    "compute_sample_weight": "sklearn.utils.class_weight",
     "get_scorer": "sklearn.metrics",
+    "methodcaller": "operator",
     **{
         name.name: str(node.module)
         for node in ast.parse(inspect.getsource(snippets)).body
@@ -53,7 +62,7 @@ _FROM_MODULES = {
         for name in node.names
     },
 }
-"""Name that scripts may use, including functions of `snippets` -> its import."""
+"""Name that any script may use, including functions of `snippets` -> its module."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +196,7 @@ def _imports(body: str, fitting: Fitting) -> str:
     names = _names(body)
     plain_imports = {name: line for name, line in _MODULES.items() if name in names}
     by_module: dict[str, list[str]] = {}
-    for name, module in sorted((_FROM_MODULES | fitting.imports).items()):
+    for name, module in sorted((FROM_MODULES | fitting.imports).items()):
         if name in names:
             by_module.setdefault(module, []).append(name)
     sections = []
