@@ -16,7 +16,7 @@ from recommend.bo.tuning.result import SearchResult, incumbents
 from recommend.bo.tuning.trials import Trial
 from recommend.explaining.column_importance import ColumnImportance, column_importance
 from recommend.explaining.target_words import target_words
-from recommend.reporting.html.axes import Axis, ChartScale, axis_of
+from recommend.reporting.html.axes import Axis, NameAxis, axis_of
 from recommend.reporting.html.rendering import render
 from recommend.reporting.page import data_options, script_or_reason
 from recommend.reporting.sentences import flow_title
@@ -63,7 +63,7 @@ class Slice:
     """Values of the measure over one hyperparameter."""
 
     name: str
-    axis: ChartScale
+    axis: Axis | NameAxis
     values: Axis
     points: list[Point]
 

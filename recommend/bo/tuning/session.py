@@ -144,8 +144,8 @@ class Session:
 
     # ---- the session ----------------------------------------------------------------------------------
 
-    def run(self) -> Model | None:
-        """Run it to its end; returns the model, None if there is none.
+    def run(self) -> None:
+        """Run it to its end.
 
         An interrupt ends what runs, and what is fitted by then is the model.
         """
@@ -162,7 +162,6 @@ class Session:
             except Failed as error:  # no process can be started
                 self.failure = str(error)
             self.interrupted = interrupts.noted
-        return self.model
 
     def _round(self, ended: Callable[[], bool]) -> None:
         """Run trials until there is no more time for them, then select and fit the model."""

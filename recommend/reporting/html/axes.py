@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,20 +26,6 @@ class Tick:
 
     place: float
     label: str
-
-
-class ChartScale(Protocol):
-    """Places along a line from `start` to `end`."""
-
-    @property
-    def start(self) -> float: ...
-    @property
-    def end(self) -> float: ...
-    @property
-    def ticks(self) -> list[Tick]: ...
-
-    def at(self, value: Any) -> float:
-        """The place of a value."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +91,7 @@ class NameAxis:
         return [Tick(self.at(name), name) for name in self.names]
 
 
-def axis_of(values: Sequence[Value], start: float, end: float) -> ChartScale:
+def axis_of(values: Sequence[Value], start: float, end: float) -> Axis | NameAxis:
     """The axis for values of a hyperparameter: numeric if all are numbers (logarithmic if their ratio exceeds
     `LOG_FROM`), else of names."""
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
