@@ -277,7 +277,7 @@ def draw(curves: Curves, path: Path, title: str) -> None:
         lowest.extend(mean[mean > 0].tolist())
     for axes, name in ((of_regret, "regret"), (of_rank, "rank")):
         axes.set(xscale="log", xlabel=UNITS[curves.by], ylabel=f"mean {name}")
-        axes.xaxis.set_major_locator(FixedLocator([number for number in SHOWN if number <= curves.trials]))
+        axes.xaxis.set_major_locator(FixedLocator(curves.shown))
         axes.xaxis.set_major_formatter("{x:.0f}")
         axes.grid(alpha=0.3)
     if lowest:

@@ -20,8 +20,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recommend.bo.candidates import Candidate, SpaceCandidates
 from recommend.bo.simulation.searches import SearchMethod
 from recommend.domains import optuna_domain
@@ -129,7 +127,7 @@ class _OptunaSearch(SearchMethod):
 
     def _values(self, start: Candidate) -> dict[str, Any]:
         """The configuration's values in Optuna's terms."""
-        (configuration,) = self._space.decoded(start.configuration.vectors)
+        configuration = self._candidates.configuration_of(start)
         distributions = optuna_distributions(self._space)
         values = named(configuration, joint=len(self._space.flows) > 1)
         return {name: optuna_domain(distributions[name]).nearest(value) for name, value in values.items()}
@@ -170,13 +168,11 @@ class _FlamlSearch(SearchMethod):
         self._candidates = SpaceCandidates(space)
         spaces = {name: flow.space(historical=space.historical) for name, flow in space.flows.items()}
         self._choices = {name: _choices(own) for name, own in spaces.items()}
-        vectors = [start.configuration.vectors for start in starts]
-        settings = space.decoded(np.concatenate(vectors)) if vectors else []
         self._search = BlendSearch(
             metric=_VALUE,
             mode="max",
             space={_CHOSEN: _nested(spaces)},
-            points_to_evaluate=[self._values(configuration) for configuration in settings],
+            points_to_evaluate=[self._values(self._candidates.configuration_of(start)) for start in starts],
             num_samples=trials,
             seed=seed,
         )

@@ -56,11 +56,12 @@ class Task(ABC):
         """
         self.dataset = dataset
         self.metafeatures = metafeatures.reindex([dataset]).iloc[0]
-        self.run_seconds = _seconds_of(runs, dataset, times)
-        """(runs,) NaN = unknown."""
+        own = runs.runs[(runs.runs["dataset"] == dataset).to_numpy()]
+        self.run_seconds = seconds_of_runs(own["run"], times)
+        """(runs,) in the order of `runs_on`; NaN = unknown."""
         self.usual_seconds = _median(self.run_seconds)
         """Median time of the runs on the dataset; None = unknown."""
-        self.train_rows = _rows_of(runs, dataset)
+        self.train_rows = _median(pd.to_numeric(own["train_rows"]).to_numpy(np.float64, na_value=np.nan))
         """Median training size of the runs; None = all rows."""
 
     @classmethod
@@ -112,13 +113,13 @@ class TableTask(Task):
         super().__init__(runs, metafeatures, dataset, times)
         table, self.values = runs_on(runs, dataset)
         self.known = configurations_of_table(table, runs.scales)
-        self._seconds = np.where(np.isnan(self.run_seconds), self.usual_seconds or np.nan, self.run_seconds)
+        self._seconds = with_usual(self.run_seconds, self.usual_seconds)
 
     def candidates(self, seed: int) -> TableCandidates:  # noqa: ARG002 (the rows are all there are)
         return TableCandidates(self.known)
 
     def start(self, position: int) -> Candidate:
-        return Candidate(int(position), self.known.take([position]))
+        return TableCandidates(self.known).row(position)
 
     def value(self, candidate: Candidate) -> float:
         return float(self.values[cast("int", candidate.key)])
@@ -198,19 +199,21 @@ def _grown(X: Floats, values: Floats) -> Booster:
     return lightgbm.train(settings, lightgbm.Dataset(X, values), num_boost_round=TREES)
 
 
-def _seconds_of(runs: RunTable, dataset: str, times: pd.Series | None) -> Floats:
-    """(m,) seconds of the runs on the dataset, in the order of `runs_on`; NaN = unknown."""
-    own = runs.runs.loc[(runs.runs["dataset"] == dataset).to_numpy(), "run"]
+def seconds_of_runs(runs: pd.Series, times: pd.Series | None) -> Floats:
+    """(m,) seconds of these runs; NaN = unknown.
+
+    Args:
+        times: run -> seconds; None = unknown.
+    """
     if times is None:
-        return np.full(len(own), np.nan)
-    seconds: Floats = np.maximum(times.reindex(own).to_numpy(np.float64), SHORTEST)
+        return np.full(len(runs), np.nan)
+    seconds: Floats = np.maximum(times.reindex(runs).to_numpy(np.float64), SHORTEST)
     return seconds
 
 
-def _rows_of(runs: RunTable, dataset: str) -> float | None:
-    """Median training size of the runs on the dataset; None = all rows."""
-    own = runs.runs.loc[(runs.runs["dataset"] == dataset).to_numpy(), "train_rows"]
-    return _median(pd.to_numeric(own).to_numpy(np.float64, na_value=np.nan))
+def with_usual(seconds: Floats, usual: float | None) -> Floats:
+    """(m,) seconds with their median in place of unknown ones, or `usual` if all are unknown."""
+    return np.where(np.isnan(seconds), _median(seconds) or usual or np.nan, seconds)
 
 
 def _median(numbers: Floats) -> float | None:

@@ -17,9 +17,8 @@ import pandas as pd
 from metalearners.encoding.scores import oriented
 from recommend.bo.candidates import Candidate
 from recommend.bo.optimizer import ALL_ROWS
-from recommend.bo.simulation.tasks import SHORTEST, TableTask, Task
+from recommend.bo.simulation.tasks import TableTask, Task, seconds_of_runs, with_usual
 from warehouse.questions.queries import RunTable
-from warehouse.support.arrays import Floats
 from warehouse.support.errors import TooFewRuns
 
 
@@ -51,15 +50,8 @@ class TieredTask(TableTask):
         self._values = np.vstack(
             [self.values, *(oriented(one["value"].to_numpy(np.float64), runs.measure) for one in matched)]
         )  # (tiers, n), NaN if a configuration was not run
-        self._times = np.vstack([self._seconds, *(self._seconds_of(one["run"], times) for one in matched)])
-
-    def _seconds_of(self, runs: pd.Series, times: pd.Series | None) -> Floats:
-        """(n,) seconds of these runs; NaN = unknown."""
-        if times is None:
-            return np.full(len(runs), np.nan)
-        seconds: pd.Series = times.reindex(runs).clip(lower=SHORTEST)
-        filled = seconds.fillna(seconds.median()).to_numpy(np.float64)
-        return np.where(np.isnan(filled), self.usual_seconds or np.nan, filled)
+        on_fewer = (seconds_of_runs(one["run"], times) for one in matched)
+        self._times = np.vstack([self._seconds, *(with_usual(one, self.usual_seconds) for one in on_fewer)])
 
     @classmethod
     def datasets(cls, runs: RunTable) -> set[str]:
