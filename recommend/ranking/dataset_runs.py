@@ -48,7 +48,7 @@ def own_trials(
     runs: pd.DataFrame,
     configurations: ConfigurationTable,
     measure: str,
-    test_rows: Mapping[str, int] | None = None,
+    test_rows: Mapping[str, int],
 ) -> OwnTrials | None:
     """One value for each configuration that was run; None if there are none.
 
@@ -70,7 +70,7 @@ def own_trials(
         configurations.of_setups(values.index),
         values.to_numpy(),
         MEASURES[measure].link,
-        (test_rows or {}).get(str(tasks[0][0])),  # all values are on its level
+        test_rows.get(str(tasks[0][0])),  # all values are on its level
     )
     measured = pd.Series(oriented(observations.values, measure), index=values.index)
     return OwnTrials(observations, measured)

@@ -76,7 +76,7 @@ def main() -> None:
     task = task_of(dataset, search, warehouse)
     known = gather(task)
     budget = Budget(trials=TRIALS)
-    optimizer, _ = new_search(task, known, find_candidates(known), search, Resampling(3), budget=budget)
+    optimizer, _ = new_search(task, known, find_candidates(known), search, Resampling(3), [], budget)
     random = np.random.default_rng(0)
     asks, chosen = [], 0
     for number in range(FIRST + options.asks):

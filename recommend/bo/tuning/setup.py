@@ -174,8 +174,8 @@ def new_search(
     known_candidates: Candidates | None,
     search: Search,
     resampling: Resampling,
-    firsts: Sequence[Configuration] = (),
-    budget: Budget | None = None,
+    firsts: Sequence[Configuration],
+    budget: Budget,
 ) -> tuple[AskTell, SpaceCandidates]:
     """The ask-and-tell search, and its candidates.
 
@@ -184,7 +184,6 @@ def new_search(
         known_candidates: the configurations with runs on other datasets; None as for `known`.
         resampling: of the trials.
         firsts: configurations to try before those of the search's start.
-        budget: of the search; None = no limit.
     """
     n_features = task.dataset.features.shape[1]
     space = Space(searched_flows(search), n_features=n_features)
@@ -215,7 +214,6 @@ def new_search(
             return np.full(len(table), np.nan)
         return times.seconds(table, metafeatures, fitted_on) * fits_of_trial(resampling)
 
-    budget = budget or Budget()
     longest = trial_limit(search.trial_seconds, budget.seconds)
 
     def new_scorer() -> CandidateScorer:

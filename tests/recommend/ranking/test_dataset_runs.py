@@ -52,13 +52,14 @@ def test_runs_on_the_most_rows_set_the_level() -> None:
         runs(("few", "a", 500, 0.6), ("few", "b", 500, 0.5), ("many", "a", 2000, 0.8)),
         CONFIGURATIONS,
         "predictive_accuracy",
+        {},
     )
     assert found is not None
     assert found.measured.to_dict() == pytest.approx({"a": 0.8, "b": 0.7})
 
 
 def test_costs_stay_costs_and_are_compared_with_larger_as_better() -> None:
-    found = own_trials(runs(("t", "a", None, 0.3), ("t", "b", None, 0.5)), CONFIGURATIONS, "log_loss")
+    found = own_trials(runs(("t", "a", None, 0.3), ("t", "b", None, 0.5)), CONFIGURATIONS, "log_loss", {})
     assert found is not None
     assert found.measured.to_dict() == {"a": 0.3, "b": 0.5}
     assert found.observations.values.tolist() == [-0.3, -0.5]
@@ -66,7 +67,7 @@ def test_costs_stay_costs_and_are_compared_with_larger_as_better() -> None:
 
 def test_several_runs_of_a_configuration_on_a_task_count_as_their_mean() -> None:
     found = own_trials(
-        runs(("t", "a", None, 0.6), ("t", "a", None, 0.8)), CONFIGURATIONS, "predictive_accuracy"
+        runs(("t", "a", None, 0.6), ("t", "a", None, 0.8)), CONFIGURATIONS, "predictive_accuracy", {}
     )
     assert found is not None
     assert found.measured.to_dict() == pytest.approx({"a": 0.7})

@@ -47,7 +47,8 @@ def candidates_of(known: Knowledge | None) -> Candidates | None:
 
 def begun(dataset: Dataset, search: Search, world: Warehouse) -> tuple[AskTell, SpaceCandidates]:
     known = known_of(dataset, search, world)
-    return new_search(task_of(dataset, search, world), known, candidates_of(known), search, Resampling(2))
+    task = task_of(dataset, search, world)
+    return new_search(task, known, candidates_of(known), search, Resampling(2), [], Budget())
 
 
 def first(dataset: Dataset, search: Search, world: Warehouse, n: int = 4) -> list[tuple[str, Configuration]]:
@@ -164,7 +165,7 @@ def test_members_of_the_first_model_are_tried_first_then_seeds_and_starts(
     assert first(dataset, replace(QUICK, seeds=(OWN,)), world) == [("start", OWN), *usual[:3]]
     known = known_of(dataset, QUICK, world)
     optimizer, candidates = new_search(
-        task_of(dataset, QUICK, world), known, candidates_of(known), QUICK, Resampling(2), [OWN]
+        task_of(dataset, QUICK, world), known, candidates_of(known), QUICK, Resampling(2), [OWN], Budget()
     )
     asked = optimizer.ask()
     assert asked is not None
