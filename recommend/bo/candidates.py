@@ -69,7 +69,7 @@ class CandidateSource(Protocol):
         """Draw `n` random configurations, or fewer if a table has no more."""
 
     def default(self) -> Configurations:
-        """The candidate with these values, and defaults for others; None in tables, or if forbidden."""
+        """Its default configuration, with the fixed values; empty for a table, or if forbidden."""
 
     def neighbours(self, configuration: Configurations, random: np.random.Generator) -> Configurations:
         """Its configurations that differ from a given one in one hyperparameter and its children."""
