@@ -222,9 +222,6 @@ def test_a_joint_space_has_distinct_flows_and_other_spaces_have_one() -> None:
             Space(flows, joint=joint)
 
 
-# ---- tables -------------------------------------------------------------------------------------
-
-
 # ---- neighbours ---------------------------------------------------------------------------------
 
 

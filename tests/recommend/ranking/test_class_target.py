@@ -42,9 +42,3 @@ def test_accuracy_is_the_default_unless_one_class_has_nine_rows_in_ten(
 def test_the_user_is_told_why_the_default_is_not_accuracy() -> None:
     text = target_words(with_largest(0.985)).measure_remark(AUC) or ""
     assert text.startswith("Measure: AUC, since 98.5% of the rows are of class 'no'")
-
-
-def test_the_largest_class_is_named_with_its_share() -> None:
-    dataset = with_largest(0.75)
-    assert target_words(dataset).summary() == "2 classes, the largest with 75.0% of the rows"
-    assert target_words(dataset).facts() == {"classes": 2, "majority_share": 0.75}

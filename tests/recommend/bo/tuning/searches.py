@@ -1,5 +1,7 @@
 """A quick search, data to search on, and trials."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -43,15 +45,9 @@ def trial(number: int, *values: float | None, message: str = "no memory", share:
 def result_of(dataset: Dataset, trials: list[Trial]) -> SearchResult:
     """A search with these trials, whose model is the best one; nothing is fitted."""
     found = SearchResult(dataset, QUICK, Resampling(2), trials, {}, None, None, 12.0, None, interrupted=False)
-    if found.best is not None:
-        found = SearchResult(
-            **{
-                **vars(found),
-                "weights": {found.best.configuration: 1.0},
-                "value": found.best.value(QUICK.measure),
-            }
-        )
-    return found
+    if found.best is None:
+        return found
+    return replace(found, weights={found.best.configuration: 1.0}, value=found.best.value(QUICK.measure))
 
 
 def configurations(tuned: SearchResult) -> list[Configuration]:
