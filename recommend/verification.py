@@ -8,7 +8,7 @@ trials on other folds. The final recommendation gives the trials the largest wei
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -205,9 +205,7 @@ class RankingProposer:
     known: Knowledge
     candidates: Candidates
     contestants: Sequence[Configuration]
-
-    def __post_init__(self) -> None:
-        self._proposed: set[Configuration] = set()
+    _proposed: set[Configuration] = field(default_factory=set, init=False)
 
     def propose(self, trials: Sequence[Trial]) -> Proposed | None:
         """See `recommend.bo.tuning.proposals.Proposer`."""
