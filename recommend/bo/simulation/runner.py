@@ -52,7 +52,7 @@ from warehouse.support.journal import Journal
 from warehouse.support.parallel import one_thread, side_by_side
 from warehouse.vocabulary.table import ConfigurationTable
 
-TASKS: dict[str, type[TableTask] | type[ModelTask]] = {
+TASKS: dict[str, type[Task]] = {
     "table": TableTask,
     "model": ModelTask,
     "tiers": TieredTask,
@@ -260,7 +260,7 @@ def _on_fold(
     found = []
     with one_thread():  # folds run in parallel
         for dataset in fold.searched:
-            task: Task = TASKS[plan.kind](known.runs, known.metafeatures, dataset, seconds)
+            task = TASKS[plan.kind](known.runs, known.metafeatures, dataset, seconds)
             for key in _keys(dataset, plan):
                 if key not in kept:
                     _, method, seed = key
