@@ -24,7 +24,7 @@ from recommend.seeds import read_seeds
 from tests.commands import Run, handled
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import copy_of, numbers
-from tests.recommend.verified import say
+from tests.recommend.verified import say, trees_lose
 from warehouse.store import STARTER, Warehouse
 from warehouse.vocabulary.configuration import Configuration
 
@@ -390,10 +390,6 @@ def test_all_recommendations_fit_into_the_budget(run: Run, csv: Path) -> None:
     code, out, _ = run(csv, *options, "--budget", f"{budget:.3f}s")
     assert code == 0
     assert sum(item["fit_seconds"] for item in json.loads(out)["configurations"]) <= budget
-
-
-def trees_lose(one: Configuration) -> float:
-    return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
 def test_a_verification_is_printed_and_recorded_on_request(

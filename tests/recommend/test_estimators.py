@@ -37,7 +37,7 @@ from recommend.bo.tuning.setup import Firsts
 from tests.commands import handled
 from tests.recommend.code.scripts import run_scripts
 from tests.recommend.conftest import copy_of, numbers, prices
-from tests.recommend.verified import LONG, say
+from tests.recommend.verified import LONG, say, trees_lose
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.errors import BadInput
@@ -131,11 +131,6 @@ def searching(small_world: Path, monkeypatch: pytest.MonkeyPatch) -> HeadstartCl
     """An estimator that searches, and ends after five trials."""
     monkeypatch.setattr(recommend.estimators, "Budget", partial(Budget, 5))
     return HeadstartClassifier(LONG, warehouse=str(small_world), random_state=0)
-
-
-def trees_lose(one: Configuration) -> float:
-    """A dataset where trees lose, unlike on all known large datasets."""
-    return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
 # ---- scikit-learn --------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from recommend.verification import (
     verify,
 )
 from tests.recommend.conftest import copy_of, numbers, prices
-from tests.recommend.verified import LONG, say
+from tests.recommend.verified import LONG, say, trees_lose
 from warehouse.store import Warehouse
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.table import ConfigurationTable
@@ -61,10 +61,6 @@ def success(accuracy: float) -> Evaluation:
 
 def trees_win(one: Configuration) -> float:
     return 0.9 if one.algorithm == "decision_tree" else 0.6
-
-
-def trees_lose(one: Configuration) -> float:
-    return 0.6 if one.algorithm == "decision_tree" else 0.9
 
 
 def trees_crash(one: Configuration) -> float | str:
