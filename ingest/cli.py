@@ -301,18 +301,15 @@ def sketches(
     """
     from ingest.reading.dataset_files import find_datasets
     from ingest.running.experiments import sketch_datasets
-    from ingest.running.plan import Source, read_plan
+    from ingest.running.plan import read_plan
     from warehouse.store import Warehouse
 
     if (datasets is None) == (plan is None):
         raise BadOption("give either --datasets or --plan")
-    if plan is not None:
-        sources = [*read_plan(plan).datasets]
-    else:
-        sources = [Source(file) for file in find_datasets(datasets or Path())]
+    files = find_datasets(datasets or Path()) if plan is None else read_plan(plan).datasets
     target = Warehouse.create(warehouse)
     with console.progress(quiet) as show:
-        count = sketch_datasets(target, sources, show)
+        count = sketch_datasets(target, files, show)
     print(f"{counted(count, 'datasets')} sketched")
     print(f"warehouse version {target.version}")
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from ingest.reading.target.classes import NumericTarget
 from warehouse.support.errors import UnreadableInput
+from warehouse.vocabulary.task_types import TaskName
 
 DATASET_SUFFIXES = (".parquet", ".csv", ".tsv", ".arff")
 """Suffixes of dataset files, in order of preference if an index omits them."""
@@ -18,8 +20,20 @@ class DatasetFile:
     """A dataset to run experiments on, before it is loaded."""
 
     path: Path | str
-    """A file, or an address for `ingest.reading.datasets.load_dataset`."""
+    """A file, or an address for `ingest.reading.datasets.load_dataset`; a plan's file names folders, or
+    single datasets as `names`."""
     target: str | None = None
+    """Column to predict, from an index; None = named by the source, or the most likely one."""
+    numeric_target: NumericTarget = "keep"
+    """Treatment of a numeric target: `binarize` splits it at its mean, `keep` leaves it as it is."""
+    task: TaskName | None = None
+    """Task type of a numeric target; None = the more likely one."""
+    least_rows: int = 0
+    """Datasets with fewer rows are left out."""
+    domain: str | None = None
+    """Domain of the data."""
+    family: str | None = None
+    """Datasets of one family are near copies, or come from one source."""
 
 
 def find_datasets(source: str | Path) -> list[DatasetFile]:
@@ -28,7 +42,6 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
     An index is a CSV file with the columns `name` (of a file beside it; the suffix is optional) and `target`
     (may be empty). A directory with an `index.csv` is read through it; otherwise subdirectories are searched,
     too.
-
 
     Raises:
         BadInput: there is nothing to read, or the index or a link names a missing file.
@@ -48,10 +61,7 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
         ]
         files = listed + others
     elif source.is_file() and source.suffix.lower() == ".csv":
-        files = [
-            DatasetFile(_beside(source, name), target)
-            for name, target in _read_index(source).itertuples(index=False, name=None)
-        ]
+        files = _read_index(source)
     else:
         raise UnreadableInput(f"{source}: neither a directory of datasets nor an index.csv")
     if not files:
@@ -59,18 +69,18 @@ def find_datasets(source: str | Path) -> list[DatasetFile]:
     return sorted(files, key=lambda file: (Path(file.path).stat().st_size, str(file.path)))
 
 
-def _read_index(path: Path) -> pd.DataFrame:
+def _read_index(path: Path) -> list[DatasetFile]:
     try:
         index = pd.read_csv(path, dtype=str)
     except (ValueError, OSError) as error:
         raise UnreadableInput(f"{path}: not readable as an index of datasets: {error}") from error
     if "name" not in index or index["name"].isna().any():
         raise UnreadableInput(f"{path}: an index of datasets needs a column `name`, with a name in each row")
-    index = index.drop_duplicates("name")
-    targets = index["target"] if "target" in index else pd.Series(None, index=index.index, dtype=object)
-    return pd.DataFrame(
-        {"name": index["name"], "target": targets.astype(object).where(targets.notna(), None)}
-    )
+    rows = index.drop_duplicates("name").reindex(columns=["name", "target"])
+    return [
+        DatasetFile(_beside(path, name), None if pd.isna(target) else target)
+        for name, target in rows.itertuples(index=False, name=None)
+    ]
 
 
 def _beside(index: Path, name: str) -> Path:

@@ -22,13 +22,14 @@ import pandas as pd
 from ingest.flows import get_flow
 from ingest.keys import digest, setup_of
 from ingest.metafeatures import EXTRACTOR
+from ingest.reading.dataset_files import DatasetFile
 from ingest.reading.datasets import Dataset, load_dataset
 from ingest.reading.split_by import split_of_key
 from ingest.reading.target.strata import strata_of
 from ingest.running.blocks import Split
 from ingest.running.evaluation import Evaluation, Limits, evaluations
 from ingest.running.limits import Outcome
-from ingest.running.plan import Plan, Source, Tier
+from ingest.running.plan import Plan, Tier
 from ingest.running.pool import Pool
 from ingest.running.promotion import best_setups
 from ingest.running.rows import Run, dataset_row, is_sketched, quality_rows, run_tables, sketch_row
@@ -137,21 +138,21 @@ def _work(
 
     None means that the following runs depend on all results so far.
     """
-    unusable: set[Source] = set()
+    unusable: set[DatasetFile] = set()
     for place, tier in enumerate(plan.tiers):
         if place:
             yield None
         for block in plan.blocks():
-            for source in plan.datasets:
-                if source in unusable:
+            for file in plan.datasets:
+                if file in unusable:
                     continue
                 now = Warehouse.open(warehouse.location)  # another process may have written to it
-                dataset = load_source(source, now)
+                dataset = load_file(file, now)
                 if dataset is None:
-                    unusable.add(source)
+                    unusable.add(file)
                 elif plan.applies(len(dataset.features), place):
                     chosen = _chosen(now, dataset, plan, place, block)
-                    batch = _Batch(warehouse, now, source, dataset, plan, tier, chosen)
+                    batch = _Batch(warehouse, now, file, dataset, plan, tier, chosen)
                     batches.add(batch)
                     counts["skipped"] += batch.skipped
                     yield from batch.hand_out()
@@ -165,37 +166,36 @@ def _store_if_complete(batch: _Batch, batches: set[_Batch]) -> None:
 
 
 @lru_cache(maxsize=2)
-def _read(source: Source) -> Dataset:
+def _read(file: DatasetFile) -> Dataset:
     return load_dataset(
-        source.file.path,
-        target=source.file.target,
-        task=source.task,
-        numeric_target=source.numeric_target,
+        file.path,
+        target=file.target,
+        task=file.task,
+        numeric_target=file.numeric_target,
         rare_classes="drop",
     )
 
 
-def load_source(source: Source, warehouse: Warehouse) -> Dataset | None:
+def load_file(file: DatasetFile, warehouse: Warehouse) -> Dataset | None:
     """The dataset; None if it is skipped, with the reason in the log."""
-    path = source.file.path
     try:
-        dataset = _read(source)
+        dataset = _read(file)
     except BadInput as error:
-        logger.warning("passed over %s: %s", path, error)
+        logger.warning("passed over %s: %s", file.path, error)
         return None
-    if len(dataset.features) < source.least_rows:
+    if len(dataset.features) < file.least_rows:
         return None
     same = "SELECT dataset FROM datasets WHERE content_hash = ? AND dataset LIKE 'local:%'"
     found = warehouse.sql(same, [dataset.content_hash])["dataset"]
     twins = found[[split_of_key(key) is None and key != dataset.key for key in found]].tolist()
     if twins:
-        logger.warning("passed over %s: the warehouse has the same data as %s", path, twins[0])
+        logger.warning("passed over %s: the warehouse has the same data as %s", file.path, twins[0])
         return None
     return dataset
 
 
 def sketch_datasets(
-    warehouse: Warehouse, sources: Sequence[Source], report: Callable[[str], None] = lambda _: None
+    warehouse: Warehouse, files: Sequence[DatasetFile], report: Callable[[str], None] = lambda _: None
 ) -> int:
     """Sketch the datasets that the warehouse has runs on but no sketch of; returns their number.
 
@@ -203,9 +203,9 @@ def sketch_datasets(
     """
     known = {*warehouse.sql("SELECT dataset FROM datasets WHERE content_hash IS NOT NULL")["dataset"]}
     rows = []
-    for source in sources:
-        report(str(source.file.path))
-        dataset = load_source(source, warehouse)
+    for file in files:
+        report(str(file.path))
+        dataset = load_file(file, warehouse)
         if dataset is not None and dataset.key in known and not is_sketched(warehouse, dataset):
             rows.append(sketch_row(dataset)["sketches"])
     if rows:
@@ -292,7 +292,7 @@ class _Batch:
         self,
         warehouse: Warehouse,
         now: Warehouse,
-        source: Source,
+        file: DatasetFile,
         dataset: Dataset,
         plan: Plan,
         tier: Tier,
@@ -322,7 +322,7 @@ class _Batch:
         self._awaited = 0
         self._handed_out = False
         self._last_commit = time.monotonic()
-        self._description = self._describe(source, now)
+        self._description = self._describe(file, now)
         # Splitting is the slowest step here, and a resumed job skips many batches.
         self._part, self._repetitions = self._needed_rows() if self._left else (dataset, [])
 
@@ -378,11 +378,11 @@ class _Batch:
                 finished[record["run"]] = Evaluation.from_record(record)
         return [(by_key[key], evaluation) for key, evaluation in finished.items() if key in by_key]
 
-    def _describe(self, source: Source, now: Warehouse) -> dict[str, pd.DataFrame]:
+    def _describe(self, file: DatasetFile, now: Warehouse) -> dict[str, pd.DataFrame]:
         """Facts, and meta-features and a sketch unless the warehouse has them by today's definitions."""
         described = "SELECT count(*) AS n FROM qualities WHERE dataset = ? AND extractor = ?"
         known = now.sql(described, [self.dataset.key, EXTRACTOR])["n"].item()
-        tables = dataset_row(self.dataset, domain=source.domain, family=source.family)
+        tables = dataset_row(self.dataset, domain=file.domain, family=file.family)
         tables = tables if known else tables | quality_rows(self.dataset)
         return tables if is_sketched(now, self.dataset) else tables | sketch_row(self.dataset)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ import pandas as pd
 from ingest.flows import get_flow
 from ingest.flows.design import sobol_design
 from ingest.reading.dataset_files import DatasetFile, find_datasets
-from ingest.reading.target.classes import NumericTarget
 from ingest.running.pool import Pool, in_turns, read_pool
 from ingest.running.resampling import Resampling
 from warehouse.support.errors import BadOption, UnreadableInput, one_line
@@ -28,24 +27,6 @@ from warehouse.vocabulary.task_types import TaskName
 
 ENOUGH_MORE_ROWS = 1.25
 """A tier runs on a dataset only if it trains on at least this many times the rows of the tier before."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A dataset to run on, before it is loaded."""
-
-    file: DatasetFile
-    """Its location; a plan's file names folders (`path`) or single datasets (`names`)."""
-    numeric_target: NumericTarget = "keep"
-    """Treatment of a numeric target: `binarize` splits it at its mean, `keep` leaves it as it is."""
-    task: TaskName | None = None
-    """Task type of a numeric target; None = the more likely one."""
-    least_rows: int = 0
-    """Datasets with fewer rows are left out."""
-    domain: str | None = None
-    """Domain of the data."""
-    family: str | None = None
-    """Datasets of one family are near copies, or come from one source."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +65,7 @@ class Tier:
 class Plan:
     """What to run, in order of priority: tier after tier, in blocks of the pool."""
 
-    datasets: Sequence[Source]
+    datasets: Sequence[DatasetFile]
     """Datasets to run on, in order."""
     pool: Pool
     """Configurations to run; in a file, the path of the pool."""
@@ -140,7 +121,7 @@ def design_plan(
         for values in sobol_design(get_flow(name), configurations, seed)
     }
     return Plan(
-        [Source(file, task=task) for file in files],
+        [replace(file, task=task) for file in files],
         pool,
         (tier,),
         (SplitRule(folds=folds),),
@@ -168,11 +149,7 @@ def _plan(content: dict[str, Any], folder: Path) -> Plan:
     for name in content.get("quick", ()):
         get_flow(name)
     return Plan(
-        [
-            source
-            for entry in content.pop("datasets")
-            for source in _domains_in_turns([*_sources(entry, folder)])
-        ],
+        [file for entry in content.pop("datasets") for file in _domains_in_turns([*_files(entry, folder)])],
         read_pool(folder / content.pop("pool")),
         [Tier(**entry) for entry in content.pop("tiers")],
         [SplitRule(**entry) for entry in content.pop("splits")],
@@ -180,7 +157,7 @@ def _plan(content: dict[str, Any], folder: Path) -> Plan:
     )
 
 
-def _sources(entry: Mapping[str, Any], folder: Path) -> Iterator[Source]:
+def _files(entry: Mapping[str, Any], folder: Path) -> Iterator[DatasetFile]:
     rest = dict(entry)
     if "names" in rest:
         files = [DatasetFile(name) for name in rest.pop("names")]
@@ -190,7 +167,9 @@ def _sources(entry: Mapping[str, Any], folder: Path) -> Iterator[Source]:
     known = {} if families is None else _families(folder / families)
     for file in files:
         facts = known.get(Path(file.path).stem, {})
-        yield Source(file, family=facts.get("family"), domain=facts.get("domain"), **rest)
+        yield DatasetFile(
+            file.path, file.target, family=facts.get("family"), domain=facts.get("domain"), **rest
+        )
 
 
 def _families(path: Path) -> dict[str, dict[str, str]]:
@@ -207,9 +186,9 @@ def _families(path: Path) -> dict[str, dict[str, str]]:
     }
 
 
-def _domains_in_turns(sources: Sequence[Source]) -> list[Source]:
-    """Sources with domains taking turns, so that any prefix has some of each."""
-    by_domain: dict[str | None, list[Source]] = {}
-    for source in sources:
-        by_domain.setdefault(source.domain, []).append(source)
+def _domains_in_turns(files: Sequence[DatasetFile]) -> list[DatasetFile]:
+    """The files with domains taking turns, so that any prefix has some of each."""
+    by_domain: dict[str | None, list[DatasetFile]] = {}
+    for file in files:
+        by_domain.setdefault(file.domain, []).append(file)
     return [*in_turns(by_domain.values())]

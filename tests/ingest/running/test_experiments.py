@@ -12,14 +12,14 @@ import pytest
 
 from ingest import flows
 from ingest.flows import get_flow
-from ingest.reading.dataset_files import find_datasets
+from ingest.reading.dataset_files import DatasetFile, find_datasets
 from ingest.reading.datasets import Dataset
 from ingest.running import evaluation, experiments
 from ingest.running.blocks import Split
 from ingest.running.evaluation import TIMES, Evaluation, Limits
 from ingest.running.experiments import ExperimentProgress, run_experiments
 from ingest.running.limits import Outcome, Processes
-from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan
+from ingest.running.plan import Plan, SplitRule, Tier, design_plan
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
@@ -174,7 +174,7 @@ def test_a_numeric_target_is_binarized_and_marked_if_the_plan_says_so(
     tmp_path: Path, warehouse: Warehouse
 ) -> None:
     write_prices(tmp_path)
-    sources = [Source(file, "binarize") for file in find_datasets(tmp_path)]
+    sources = [replace(file, numeric_target="binarize") for file in find_datasets(tmp_path)]
     run_experiments(warehouse, replace(plan(tmp_path), datasets=sources))
     row = warehouse.sql("SELECT classes, note FROM datasets").iloc[0]
     assert row["classes"] == 2
@@ -289,8 +289,8 @@ def members(flow: str, *numbers: int) -> dict[Configuration, str]:
     }
 
 
-def sources(folder: Path, **options: Any) -> list[Source]:
-    return [Source(file, **options) for file in find_datasets(folder)]
+def sources(folder: Path, **options: Any) -> list[DatasetFile]:
+    return [replace(file, **options) for file in find_datasets(folder)]
 
 
 def stated_rows(warehouse: Warehouse) -> dict[str, tuple[int, int]]:

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.flows import get_flow
 from ingest.reading.dataset_files import DatasetFile
-from ingest.running.plan import Plan, Source, SplitRule, Tier, design_plan, read_plan
+from ingest.running.plan import Plan, SplitRule, Tier, design_plan, read_plan
 from ingest.running.pool import read_pool, write_pool
 from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
@@ -93,11 +93,11 @@ def test_paths_in_a_plan_are_relative_to_it(
         assert (plan.seed, plan.block, plan.give_up_after) == (7, 2, 3)
         assert plan.splits == [SplitRule(300, 10, 2), SplitRule(folds=1, test_rows=100)]
         assert plan.tiers == [Tier(200, seconds=5, memory=512), Tier(share=0.25)]
-        assert [Path(source.file.path).stem for source in plan.datasets] == ["one", "two", "three", "four"]
+        assert [Path(source.path).stem for source in plan.datasets] == ["one", "two", "three", "four"]
 
 
 def test_datasets_have_the_options_of_their_entry_and_the_facts_of_their_family(write: Write) -> None:
-    sources = {Path(source.file.path).stem: source for source in read_plan(write()).datasets}
+    sources = {Path(source.path).stem: source for source in read_plan(write()).datasets}
     facts = {
         name: (source.domain, source.family, source.numeric_target, source.least_rows)
         for name, source in sources.items()
@@ -170,17 +170,15 @@ def test_plan_whose_pool_cannot_be_built_is_refused(write: Write, tmp_path: Path
 def test_plan_of_the_starter_names_every_dataset_once_with_its_domain(shared_data: Path) -> None:
     plan = read_plan(PLANS / "starter.toml")
     assert plan.pool == read_pool(PLANS / "pool.json")
-    paths = [
-        Path(source.file.path).resolve() for source in plan.datasets if isinstance(source.file.path, Path)
-    ]
+    paths = [Path(source.path).resolve() for source in plan.datasets if isinstance(source.path, Path)]
     assert len(set(paths)) == len(paths) > 200
     assert all(path.is_relative_to(shared_data.resolve()) for path in paths)
-    built_in = [source.file.path for source in plan.datasets if isinstance(source.file.path, str)]
+    built_in = [source.path for source in plan.datasets if isinstance(source.path, str)]
     assert built_in == ["sklearn:breast_cancer", "sklearn:digits", "sklearn:wine"]
     known = set(pd.read_csv(PLANS / "families.csv")["name"])
     for source in plan.datasets:
         assert (source.domain is not None) == (source.family is not None)
-        assert (source.domain is not None) == (Path(source.file.path).stem in known)
+        assert (source.domain is not None) == (Path(source.path).stem in known)
     assert len({source.domain for source in plan.datasets[:10]}) == 10
 
 
@@ -266,7 +264,6 @@ def test_design_plan_has_the_design_of_each_flow_on_all_rows() -> None:
     plan = design_plan(files, ["svm", "mlp"], 3, folds=5, seed=2, tier=Tier(seconds=9.0, memory=100))
     assert [one.algorithm for one in plan.pool] == ["svm"] * 4 + ["mlp"] * 4
     assert next(iter(plan.pool)).values == get_flow("svm").default()
-    assert [source.file for source in plan.datasets] == files
-    assert plan.datasets[0] == Source(files[0])
+    assert plan.datasets == files
     assert [plan.resampling(n, tier).name for tier in plan.tiers for n in (10, 10**6)] == ["cv5", "cv5"]
     assert (plan.seed, plan.tiers[0].seconds, plan.tiers[0].memory) == (2, 9.0, 100)
