@@ -73,8 +73,14 @@ class _Split:
 
     @cached_property
     def nearest(self) -> Positions:
-        """(test rows, training rows) positions of training rows, nearest first in standardized columns."""
-        return _by_distance(self.of.standardized[self.test], self.of.standardized[self.train])
+        """`by_distance` in standardized columns, which several settings need."""
+        return self.by_distance(self.of.standardized)
+
+    def by_distance(self, X: Floats) -> Positions:
+        """(test rows, training rows) positions of training rows, nearest first in the columns of X."""
+        test, train = X[self.test], X[self.train]
+        distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # minus the test row's square
+        return np.argsort(distance, axis=1, kind="stable")
 
 
 _Predict = Callable[[_Split], Floats]
@@ -253,30 +259,13 @@ def _svm(kernel: str, gamma_times: float = 1.0) -> _Predict:
     return predict
 
 
-def _neighbours(k: int) -> _Predict:
+def _neighbours(k: int, *, is_scaled: bool = True) -> _Predict:
     def predict(split: _Split) -> Floats:
-        return _votes_of_nearest(split, split.nearest, k)
+        nearest = split.nearest if is_scaled else split.by_distance(split.of.encoded.astype(np.float64))
+        votes: Floats = split.of.outcome.votes[split.train[nearest[:, :k]]].mean(axis=1)
+        return votes
 
     return predict
-
-
-def _unscaled_neighbours(k: int) -> _Predict:
-    def predict(split: _Split) -> Floats:
-        X = split.of.encoded.astype(np.float64)
-        return _votes_of_nearest(split, _by_distance(X[split.test], X[split.train]), k)
-
-    return predict
-
-
-def _by_distance(test: Floats, train: Floats) -> Positions:
-    """(test rows, training rows) positions of the training rows, nearest first."""
-    distance = np.einsum("ij,ij->i", train, train) - 2 * test @ train.T  # minus the test row's square
-    return np.argsort(distance, axis=1, kind="stable")
-
-
-def _votes_of_nearest(split: _Split, nearest: Positions, k: int) -> Floats:
-    votes: Floats = split.of.outcome.votes[split.train[nearest[:, :k]]].mean(axis=1)
-    return votes
 
 
 _SETTINGS: dict[str, _Predict] = {
@@ -294,7 +283,7 @@ _SETTINGS: dict[str, _Predict] = {
     "1-NN": _neighbours(1),
     "5-NN": _neighbours(5),
     "15-NN": _neighbours(15),
-    "5-NN, unscaled": _unscaled_neighbours(5),
+    "5-NN, unscaled": _neighbours(5, is_scaled=False),
 }
 _PAIRS = {
     "ForestLeaf1Against20": ("forest", "forest, leaves of 20"),
