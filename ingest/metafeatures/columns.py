@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.metafeatures.prepared import Prepared
-from ingest.metafeatures.values import Values, spread, summaries
+from ingest.metafeatures.values import Values, extent, summaries
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.eigen import symmetric_eigen
 from warehouse.support.text import counted
@@ -32,7 +32,7 @@ _SHARE = 0.95  # of the variance, as the definition of `PCAComponentsFor95Percen
 def cardinality(prepared: Prepared) -> Values:
     """Numbers of distinct values of the nominal features and the numeric attributes."""
     nominal = np.array(
-        [len(np.unique(codes[codes >= 0])) for _, codes in prepared.nominal_codes()]
+        [len(np.unique(codes[codes >= 0])) for codes in prepared.nominal_codes()]
         + [prepared.dataset.n_classes] * prepared.has_classes,
         dtype=np.float64,
     )
@@ -57,11 +57,12 @@ def statistical(prepared: Prepared) -> Values:
     """Moments of the numeric attributes."""
     chunks = [_moments(chunk) for chunk in prepared.numeric_chunks()]
     mean, std, skewness, kurtosis = np.hstack(chunks) if chunks else np.empty((4, 0))
+    reason = _TOO_FEW if len(std) else _NO_NUMERIC
     return (
         summaries(mean, "MeansOfNumericAtts", _NO_NUMERIC)
-        | summaries(std, "StdDevOfNumericAtts", _NO_NUMERIC if not len(std) else _TOO_FEW)
-        | summaries(skewness, "SkewnessOfNumericAtts", _NO_NUMERIC if not len(std) else _TOO_FEW)
-        | summaries(kurtosis, "KurtosisOfNumericAtts", _NO_NUMERIC if not len(std) else _TOO_FEW)
+        | summaries(std, "StdDevOfNumericAtts", reason)
+        | summaries(skewness, "SkewnessOfNumericAtts", reason)
+        | summaries(kurtosis, "KurtosisOfNumericAtts", reason)
     )
 
 
@@ -70,17 +71,17 @@ def information(prepared: Prepared) -> Values:
     if not prepared.nominal:
         return dict.fromkeys(GROUPS["information"], _NO_NOMINAL)
     tables = [
-        (name, _contingency(codes, prepared.y if prepared.has_classes else np.zeros_like(codes)))
-        for name, codes in prepared.nominal_codes()
+        _contingency(codes, prepared.y if prepared.has_classes else np.zeros_like(codes))
+        for codes in prepared.nominal_codes()
     ]
-    entropies = np.array([entropy(table.sum(axis=1)) for _, table in tables])
+    entropies = np.array([entropy(table.sum(axis=1)) for table in tables])
     values = summaries(entropies, "AttributeEntropy", "all nominal attributes are empty")
     if not prepared.has_classes:
         return values
     shared = np.array(
         [
-            max(entropy(table.sum(axis=1)) + entropy(table.sum(axis=0)) - entropy(table.ravel()), 0.0)
-            for _, table in tables
+            max(own + entropy(table.sum(axis=0)) - entropy(table.ravel()), 0.0)
+            for own, table in zip(entropies, tables, strict=True)
         ]
     )
     values |= summaries(shared, "MutualInformation", "all nominal attributes are empty")
@@ -155,10 +156,7 @@ def _distinct(chunk: Floats) -> Floats:
 
 def _of_cardinalities(counts: Floats, kind: str, reason: str) -> Values:
     names = [f"{statistic}CardinalityOf{kind}Attributes" for statistic in ("Min", "Max", "Mean", "Stdev")]
-    if not len(counts):
-        return dict.fromkeys(names, reason)
-    numbers = [counts.min(), counts.max(), counts.mean(), spread(counts)]
-    return {name: float(number) for name, number in zip(names, numbers, strict=True)}
+    return extent(counts, names, reason)
 
 
 def _contingency(codes: Positions, y: Positions) -> Floats:

@@ -85,10 +85,10 @@ class Prepared:
             names = self.numeric[start : start + step]
             yield np.vstack([self.dataset.features[name].to_numpy(dtype=np.float64) for name in names])
 
-    def nominal_codes(self) -> Iterator[tuple[str, Positions]]:
-        """The nominal attributes: name, (n,) code of the value; -1 where missing."""
+    def nominal_codes(self) -> Iterator[Positions]:
+        """The nominal attributes, (n,) code of the value; -1 where missing."""
         for name in self.nominal:
-            yield name, self.dataset.features[name].cat.codes.to_numpy().astype(np.intp)
+            yield self.dataset.features[name].cat.codes.to_numpy().astype(np.intp)
 
     @cached_property
     def sample(self) -> RowSample:

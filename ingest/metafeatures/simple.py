@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ingest.metafeatures.prepared import Prepared
-from ingest.metafeatures.values import Values, spread
+from ingest.metafeatures.values import Values, extent
 
 
 def simple(prepared: Prepared) -> Values:
@@ -28,7 +28,11 @@ def simple(prepared: Prepared) -> Values:
         }
         | _of_missing(features)
         | _of_types(prepared)
-        | _of_nominal(_declared_values(features[prepared.nominal]))
+        | extent(
+            _declared_values(features[prepared.nominal]),
+            [f"{statistic}NominalAttDistinctValues" for statistic in ("Min", "Max", "Mean", "Stdv")],
+            "no attribute is nominal",
+        )
     )
 
 
@@ -80,14 +84,6 @@ def _of_types(prepared: Prepared) -> Values:
         "PercentageOfSymbolicFeatures": 100 * symbolic / columns,
         "PercentageOfBinaryFeatures": 100 * binary / columns,
     }
-
-
-def _of_nominal(distinct: npt.NDArray[np.int64]) -> Values:
-    names = [f"{statistic}NominalAttDistinctValues" for statistic in ("Max", "Min", "Mean", "Stdv")]
-    if not len(distinct):
-        return dict.fromkeys(names, "no attribute is nominal")
-    numbers = [distinct.max(), distinct.min(), distinct.mean(), spread(distinct)]
-    return {name: float(number) for name, number in zip(names, numbers, strict=True)}
 
 
 def _declared_values(features: pd.DataFrame) -> npt.NDArray[np.int64]:

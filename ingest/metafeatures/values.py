@@ -1,5 +1,7 @@
 """Values of meta-features: a number for each name, or the reason why it is missing."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,6 +28,13 @@ def summaries(values: npt.NDArray[np.floating], what: str, reason: str) -> Value
     return {f"{name}{what}": float(number) for name, number in zip(names, numbers, strict=True)}
 
 
-def spread(values: npt.NDArray[np.number]) -> float:
-    """Sample standard deviation; 0 for a single value, as at OpenML."""
-    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+def extent(values: npt.NDArray[np.number], names: Sequence[str], reason: str) -> Values:
+    """Minimum, maximum, mean and sample standard deviation of `values`, (k,), under these four names.
+
+    The deviation of a single value is 0, as at OpenML. Without values, all have this reason.
+    """
+    if not len(values):
+        return dict.fromkeys(names, reason)
+    deviation = values.std(ddof=1) if len(values) > 1 else 0.0
+    numbers = (values.min(), values.max(), values.mean(), deviation)
+    return {name: float(number) for name, number in zip(names, numbers, strict=True)}
