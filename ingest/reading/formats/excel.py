@@ -10,6 +10,7 @@ from datetime import datetime, time
 from itertools import islice
 from typing import Any
 
+from ingest.reading.column_types.columns import label
 from ingest.reading.limits import DEFAULT_LIMITS, TEXT_CELL_BYTES, ReadingLimits
 from warehouse.support.errors import UnreadableInput, one_line
 
@@ -84,8 +85,6 @@ def _is_table(first: list[list[str]]) -> bool:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
-        return str(int(cell))
     if isinstance(cell, datetime) and cell.time() == time():
         return str(cell.date())
-    return str(cell)
+    return label(cell)

@@ -230,12 +230,11 @@ def _is_binarizable(present: pd.Series, numeric_target: NumericTarget) -> bool:
 def _refuse_no_classes(values: pd.Series, target: str, gaps: int) -> None:
     classes = values.cat.categories
     if len(classes) == 1:
-        empty = (
-            f", or, if its {counted(gaps, 'empty cells')} are a class, write a word into them" if gaps else ""
-        )
+        cells = counted(gaps, "empty cells")
+        empty = f", or, if its {cells} are a class, write a word into them" if gaps else ""
         raise UnusableDataset(
             f"the target {target} has one value only ({quoted(classes[0])}), so there is nothing to learn: "
-            f"choose another --target{empty if gaps else ''}"
+            f"choose another --target{empty}"
         )
     if names_rows(len(classes), len(values)):
         raise UnusableDataset(
