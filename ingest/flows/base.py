@@ -70,16 +70,20 @@ def from_sklearn(
         within: wraps the estimator.
         settings: parameters that all configurations share.
     """
-    module, _, name = path.rpartition(".")
 
     def estimator(make: Make) -> BaseEstimator:
         own: dict[str, Any] = {"random_state": make.seed} if seeded else {}
         if CLASS_WEIGHT.name in make.values:
             own[CLASS_WEIGHT.name] = make.class_weight
-        kind = getattr(import_module(f"sklearn.{module}"), name)
-        return within(kind(**{**settings, **make.values, **own}))
+        return within(of_sklearn(path)(**{**settings, **make.values, **own}))
 
     return estimator
+
+
+def of_sklearn(path: str) -> Any:
+    """Import the class or function at a path below `sklearn`."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"sklearn.{module}"), name)
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,11 +14,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ingest.flows.base import CLASS_WEIGHT, IMPUTATION, LOSS, TARGET_TRANSFORMATION, Flow, Make, Values
+from ingest.flows.base import (
+    CLASS_WEIGHT,
+    IMPUTATION,
+    LOSS,
+    TARGET_TRANSFORMATION,
+    Flow,
+    Make,
+    Values,
+    of_sklearn,
+)
 from warehouse.vocabulary.parameters import Choice, Number
 
 if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin, RegressorMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     from ingest.flows.boosters import Booster
 
@@ -27,28 +36,16 @@ LEAST = 1e-3
 EARLY_STOPPING = Choice("early_stopping", (False, True), default=False)
 
 
-def _adaboost(make: Make) -> ClassifierMixin:
-    from sklearn.ensemble import AdaBoostClassifier
-    from sklearn.tree import DecisionTreeClassifier
-
-    return AdaBoostClassifier(
-        DecisionTreeClassifier(max_depth=make.values["max_depth"]),
-        learning_rate=make.values["learning_rate"],
-        n_estimators=make.values["n_estimators"],
+def _adaboost(kind: str, make: Make) -> BaseEstimator:
+    """A "Classifier" or "Regressor"; only the latter has a loss."""
+    values = make.values
+    loss = {"loss": values["error_weighting"]} if kind == "Regressor" else {}
+    return of_sklearn(f"ensemble.AdaBoost{kind}")(
+        of_sklearn(f"tree.DecisionTree{kind}")(max_depth=values["max_depth"]),
+        learning_rate=values["learning_rate"],
+        n_estimators=values["n_estimators"],
         random_state=make.seed,
-    )
-
-
-def _adaboost_regressor(make: Make) -> RegressorMixin:
-    from sklearn.ensemble import AdaBoostRegressor
-    from sklearn.tree import DecisionTreeRegressor
-
-    return AdaBoostRegressor(
-        DecisionTreeRegressor(max_depth=make.values["max_depth"]),
-        learning_rate=make.values["learning_rate"],
-        n_estimators=make.values["n_estimators"],
-        loss=make.values["error_weighting"],
-        random_state=make.seed,
+        **loss,
     )
 
 
@@ -172,7 +169,7 @@ adaboost = Flow(
         Number("max_depth", 1, 10, default=1),
         IMPUTATION,
     ),
-    estimator=_adaboost,
+    estimator=partial(_adaboost, "Classifier"),
     openml=(6970,),
     retired={"algorithm": {"SAMME.R": "scikit-learn removed SAMME.R in version 1.6; use SAMME"}},
 )
@@ -183,7 +180,7 @@ adaboost_regressor = adaboost.regressor(
     Choice("error_weighting", ("linear", "square", "exponential"), default="linear"),
     TARGET_TRANSFORMATION,
     IMPUTATION,
-    estimator=_adaboost_regressor,
+    estimator=partial(_adaboost, "Regressor"),
 )
 lightgbm = Flow(
     name="lightgbm",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 from math import comb
 from typing import Any, Self
 
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from ingest.flows.base import of_sklearn
 from warehouse.support.arrays import Floats
 
 MOST_PRODUCTS = 1000
@@ -51,7 +51,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if X.shape[1] > 1 and np.ptp(X, axis=0).any():
             self.step_ = MAKERS[self.name](self.values, X, self.seed).fit(X, y)
             if hasattr(self.step_, "get_support") and not self.step_.get_support().any():
-                self.step_ = _of_sklearn("feature_selection.SelectKBest")(k=1).fit(X, y)
+                self.step_ = of_sklearn("feature_selection.SelectKBest")(k=1).fit(X, y)
         return self
 
     def transform(self, X: Floats) -> Floats:
@@ -60,14 +60,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return np.clip(np.nan_to_num(made, nan=0.0, posinf=MOST, neginf=-MOST), -MOST, MOST)
 
 
-def _of_sklearn(path: str) -> Any:
-    """Import the class or function at a path below `sklearn`."""
-    module, _, name = path.rpartition(".")
-    return getattr(import_module(f"sklearn.{module}"), name)
-
-
 def _ica(values: Values, X: Floats, seed: int) -> Any:
-    return _of_sklearn("decomposition.FastICA")(
+    return of_sklearn("decomposition.FastICA")(
         min(values["components"], int(np.linalg.matrix_rank(X - X.mean(axis=0)))),
         algorithm=values["algorithm"],
         fun=values["fun"],
@@ -78,7 +72,7 @@ def _ica(values: Values, X: Floats, seed: int) -> Any:
 
 def _nystroem(values: Values, X: Floats, seed: int) -> Any:
     kernel = {name: values[name] for name in ("gamma", "degree", "coef0") if name in values}
-    return _of_sklearn("kernel_approximation.Nystroem")(
+    return of_sklearn("kernel_approximation.Nystroem")(
         values["kernel"], n_components=min(values["components"], len(X)), random_state=seed, **kernel
     )
 
@@ -104,17 +98,17 @@ def _percentile(values: Values, _X: Floats, seed: int) -> Any:
 
 def _trees_selection(values: Values, _X: Floats, seed: int) -> Any:
     settings = {name: values[name] for name in ("criterion", "max_features", "min_samples_leaf")}
-    trees = _of_sklearn("ensemble.ExtraTreesClassifier")(n_estimators=100, random_state=seed, **settings)
-    return _of_sklearn("feature_selection.SelectFromModel")(trees, threshold=values["threshold"])
+    trees = of_sklearn("ensemble.ExtraTreesClassifier")(n_estimators=100, random_state=seed, **settings)
+    return of_sklearn("feature_selection.SelectFromModel")(trees, threshold=values["threshold"])
 
 
 def _l1_selection(values: Values, _X: Floats, seed: int) -> Any:
-    machine = _of_sklearn("svm.LinearSVC")(penalty="l1", dual=False, random_state=seed, **values)
-    return _of_sklearn("feature_selection.SelectFromModel")(machine, threshold="mean")
+    machine = of_sklearn("svm.LinearSVC")(penalty="l1", dual=False, random_state=seed, **values)
+    return of_sklearn("feature_selection.SelectFromModel")(machine, threshold="mean")
 
 
 def _agglomeration(values: Values, X: Floats, _seed: int) -> Any:
-    return _of_sklearn("cluster.FeatureAgglomeration")(
+    return of_sklearn("cluster.FeatureAgglomeration")(
         min(values["clusters"], X.shape[1]),
         linkage=values["linkage"],
         metric=values.get("metric", "euclidean"),
@@ -123,26 +117,26 @@ def _agglomeration(values: Values, X: Floats, _seed: int) -> Any:
 
 
 MAKERS: dict[str, Callable[[Values, Floats, int], Any]] = {
-    "pca": lambda values, _X, _seed: _of_sklearn("decomposition.PCA")(
+    "pca": lambda values, _X, _seed: of_sklearn("decomposition.PCA")(
         values["variance"], whiten=values["whiten"], svd_solver="full"
     ),
     "ica": _ica,
-    "svd": lambda values, X, seed: _of_sklearn("decomposition.TruncatedSVD")(
+    "svd": lambda values, X, seed: of_sklearn("decomposition.TruncatedSVD")(
         min(values["components"], *X.shape), random_state=seed
     ),
     "nystroem": _nystroem,
-    "kitchen_sinks": lambda values, _X, seed: _of_sklearn("kernel_approximation.RBFSampler")(
+    "kitchen_sinks": lambda values, _X, seed: of_sklearn("kernel_approximation.RBFSampler")(
         gamma=values["gamma"], n_components=values["components"], random_state=seed
     ),
     "polynomial": _polynomial,
     "percentile": _percentile,
-    "rates": lambda values, _X, _seed: _of_sklearn(f"feature_selection.Select{values['mode'].capitalize()}")(
+    "rates": lambda values, _X, _seed: of_sklearn(f"feature_selection.Select{values['mode'].capitalize()}")(
         alpha=values["alpha"]
     ),
     "trees_selection": _trees_selection,
     "l1_selection": _l1_selection,
     "agglomeration": _agglomeration,
-    "trees_embedding": lambda values, _X, seed: _of_sklearn("ensemble.RandomTreesEmbedding")(
+    "trees_embedding": lambda values, _X, seed: of_sklearn("ensemble.RandomTreesEmbedding")(
         values["trees"],
         max_depth=values["max_depth"],
         min_samples_leaf=values["min_samples_leaf"],

@@ -12,6 +12,7 @@ Gaussian processes by Rasmussen and Williams (2006).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def _mlp(make: Make) -> ClassifierMixin:
 
     from ingest.flows.lenient import LenientClassifier
 
-    return _on_single_precision(LenientClassifier(MLPClassifier(**_network(make))))
+    return _after(in_single_precision, LenientClassifier(MLPClassifier(**_network(make))))
 
 
 def _mlp_regressor(make: Make) -> RegressorMixin:
@@ -65,7 +66,7 @@ def _mlp_regressor(make: Make) -> RegressorMixin:
 
     from ingest.flows.lenient import LenientRegressor
 
-    return _standardized(_on_single_precision(LenientRegressor(MLPRegressor(**_network(make)))))
+    return _standardized(_after(in_single_precision, LenientRegressor(MLPRegressor(**_network(make)))))
 
 
 def _gaussian_process(make: Make) -> RegressorMixin:
@@ -81,23 +82,12 @@ def _network(make: Make) -> dict[str, Any]:
     return {"hidden_layer_sizes": (units,) * layers, "max_iter": 200, "random_state": make.seed, **rest}
 
 
-def _on_single_precision(network: BaseEstimator) -> BaseEstimator:
+def _after(function: Callable[[np.ndarray], np.ndarray], estimator: BaseEstimator) -> BaseEstimator:
+    """The estimator on a matrix changed by the function."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    return make_pipeline(FunctionTransformer(in_single_precision), network)
-
-
-def on_mean_distances(kernel_machine: BaseEstimator) -> BaseEstimator:
-    """Scale the columns so that the gamma of an RBF kernel multiplies mean squared distances.
-
-    One gamma then suits tables of few and of many columns: on standardized columns, 1 is scikit-learn's
-    `scale`.
-    """
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    return make_pipeline(FunctionTransformer(by_root_of_columns), kernel_machine)
+    return make_pipeline(FunctionTransformer(function), estimator)
 
 
 def _standardized(regressor: BaseEstimator) -> BaseEstimator:
@@ -106,8 +96,13 @@ def _standardized(regressor: BaseEstimator) -> BaseEstimator:
     return standardized(regressor)
 
 
-def _of_mean_distances(regressor: BaseEstimator) -> BaseEstimator:
-    return _standardized(on_mean_distances(regressor))
+def _of_mean_distances(kernel_machine: BaseEstimator) -> BaseEstimator:
+    """Standardize the target, and scale the columns: a kernel's gamma then multiplies mean squared distances.
+
+    One gamma then suits tables of few and of many columns: on standardized columns, 1 is scikit-learn's
+    `scale`.
+    """
+    return _standardized(_after(by_root_of_columns, kernel_machine))
 
 
 def by_root_of_columns(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n, columns)
@@ -124,7 +119,7 @@ def in_single_precision(matrix: np.ndarray) -> np.ndarray:  # (n, columns) -> (n
 _SCALED = (TARGET_TRANSFORMATION, SCALING, IMPUTATION)
 """Preprocessing hyperparameters of these regressors."""
 GAMMA = Number("gamma", 2**-8, 2.0**5, log=True, default=1.0)
-"""Gamma of a kernel on mean squared distances, see `on_mean_distances`."""
+"""Gamma of a kernel on mean squared distances, see `_of_mean_distances`."""
 RIDGE_PENALTY = Number("alpha", 1e-3, 1e4, log=True, default=1.0)
 
 svm = Flow(
