@@ -179,11 +179,11 @@ def folds_of(sample: RowSample, make: Callable[[int], AnyFold]) -> list[AnyFold]
 
 
 def cross_validated(
-    sample: RowSample, learners: Mapping[str, Callable[[Any], Floats]], fold_type: type[Fold] = Fold
+    sample: RowSample, learners: Mapping[str, Callable[[Fold], Floats]]
 ) -> dict[str, dict[str, float]]:
     """Learner -> AUC, ErrRate and Kappa over the pooled predictions of all folds."""
     bayes, selection = NaiveBayes(sample), AttributeSelection(sample)
-    folds = folds_of(sample, lambda number: fold_type(sample, number, bayes, selection))
+    folds = folds_of(sample, lambda number: Fold(sample, number, bayes, selection))
     P = np.empty((len(sample.y), sample.n_classes))
     scores = {}
     for name, learner in learners.items():

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -268,16 +269,11 @@ def _close(ours: float, theirs: float, tolerance: float) -> bool:
 # ---- landmarkers ---------------------------------------------------------------------------------
 
 
-class _UnlimitedFold(Fold):
-    """Trees of any depth, as in OpenML's older engine, which ignored the options that it named."""
-
-    deepest = None
-
-    def c45_of_selected(self) -> np.ndarray:
-        X = np.ascontiguousarray(self.sample.tree_columns[:, self.selected])
-        tree = grow(X[self.train], *self.classes(self.train), min_samples_leaf=2)
-        closed = by_pessimistic_error(tree, 0.25)
-        return self.shares(tree.counts[tree.ends(closed)[tree.leaves_of(X[self.test])]])
+def _c45_of_selected(fold: Fold) -> np.ndarray:
+    X = np.ascontiguousarray(fold.sample.tree_columns[:, fold.selected])
+    tree = grow(X[fold.train], *fold.classes(fold.train), min_samples_leaf=2)
+    closed = by_pessimistic_error(tree, 0.25)
+    return fold.shares(tree.counts[tree.ends(closed)[tree.leaves_of(X[fold.test])]])
 
 
 _ANY_DEPTH = 10**6
@@ -291,7 +287,7 @@ _WITHOUT_OPTIONS = {
     "J48": lambda fold: fold.c45(lambda tree: by_pessimistic_error(tree, 0.25)),
     "REPTree": lambda fold: fold.rep_tree(_ANY_DEPTH),
     "RandomTree": lambda fold: fold.random_tree(_ANY_DEPTH),
-    "CFS": _UnlimitedFold.c45_of_selected,
+    "CFS": _c45_of_selected,
 }
 
 
@@ -317,7 +313,9 @@ def landmarker_values(data: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
         sample = Prepared(replace(dataset, features=features)).sample
         defined[task] = _flat(cross_validated(sample, LEARNERS))
         if is_odd[task]:
-            ignoring[task] = _flat(cross_validated(sample, _WITHOUT_OPTIONS, fold_type=_UnlimitedFold))
+            # OpenML's older engine ignored the options that it named, depths included.
+            with patch.object(Fold, "deepest", None):
+                ignoring[task] = _flat(cross_validated(sample, _WITHOUT_OPTIONS))
     return pd.DataFrame(defined).T, pd.DataFrame(ignoring).T
 
 
