@@ -72,11 +72,6 @@ def spelled(name: str) -> str:
     return re.sub(r"[. ]", "_", name.lower())
 
 
-def n_rows(table: TypedTable) -> int:
-    """Number of rows."""
-    return len(next(iter(table.columns.values())).codes)
-
-
 def task_keys(table: TypedTable) -> np.ndarray:
     """(rows,) warehouse key of each row's task, from `task_id`, or else from the dataset in `data_id`.
 

@@ -28,7 +28,6 @@ from ingest.run_columns import (
     first_row,
     measure_names,
     measured,
-    n_rows,
     names_listed,
     parameter_columns,
     rows_of_flow,
@@ -130,7 +129,7 @@ def read_run_file(
         if key is not None:
             _check_flow(table.metadata, key)
             table = rows_of_flow(table, key)
-            flows = np.full(n_rows(table), key, dtype=object)
+            flows = np.full(len(table), key, dtype=object)
         else:
             table, flows = _flows_in(table, str(flow_column))
         table = without_marks(table)

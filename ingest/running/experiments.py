@@ -47,7 +47,6 @@ COMMIT_SECONDS = 120.0
 PATIENCE = 20
 """Wall-clock limit of a run as a multiple of its processor time, so that a busy machine does not end runs."""
 
-
 _END = "end"
 _RUNS_ON_TASK = "SELECT r.run, r.outcome, s.flow FROM runs r JOIN setups s USING (setup) WHERE r.task = ?"
 
@@ -97,7 +96,7 @@ def run_experiments(
     batches: set[_Batch] = set()
     try:
         work = _work(warehouse, plan, batches, counts)
-        for batch, run, evaluation in _finished(work, plan.seed, jobs, executor):
+        for batch, run, evaluation in _finished(work, jobs, executor):
             batch.add(run, evaluation)
             _store_if_complete(batch, batches)
             counts[evaluation.outcome] += 1
@@ -263,7 +262,7 @@ def task_of(dataset: Dataset, plan: Plan, tier: Tier) -> str:
 
 
 def _finished(
-    work: Iterator[tuple[_Batch, Run] | None], seed: int, jobs: int, executor: Executor | None
+    work: Iterator[tuple[_Batch, Run] | None], jobs: int, executor: Executor | None
 ) -> Iterator[tuple[_Batch, Run, Evaluation]]:
     """Runs with their results, in the order in which they end; `jobs` at a time."""
     with evaluations(executor, jobs) as submit:
@@ -277,7 +276,7 @@ def _finished(
                     paused = item is None
                     if isinstance(item, tuple):
                         batch, run = item
-                        waiting[batch.begin(submit, run, seed)] = item
+                        waiting[batch.begin(submit, run)] = item
                 for future in wait(waiting, return_when=ALL_COMPLETED if paused else FIRST_COMPLETED).done:
                     yield *waiting.pop(future), future.result()
         finally:
@@ -341,10 +340,10 @@ class _Batch:
             yield self, run
         self._handed_out = True
 
-    def begin(self, submit: Callable[..., Future[Evaluation]], run: Run, seed: int) -> Future[Evaluation]:
+    def begin(self, submit: Callable[..., Future[Evaluation]], run: Run) -> Future[Evaluation]:
         """Begin the evaluation of a run."""
         limits = Limits(PATIENCE * self._tier.seconds, self._tier.memory, self._tier.seconds)
-        return submit(run.configuration, self._part, self._repetitions, limits, seed=seed)
+        return submit(run.configuration, self._part, self._repetitions, limits, seed=self._plan.seed)
 
     def add(self, run: Run, evaluation: Evaluation) -> None:
         """Take the result of a run that was handed out."""

@@ -59,6 +59,10 @@ class TypedTable:
     metadata: Mapping[str, Any]
     columns: Mapping[str, TypedColumn]
 
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())).codes) if self.columns else 0
+
 
 _EMPTY = frozenset({"", "?", "nan", "NaN", "NA", "<NA>", "N/A", "n/a", "#N/A"})
 _WITH_COMMA = re.compile(r"^\s*([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)\s*$")
@@ -78,7 +82,7 @@ def read_typed_table(content: bytes, limits: ReadingLimits = DEFAULT_LIMITS) -> 
     else:
         text = decoded(content, limits).utf8
         table = _read_arff(text, limits) if is_arff(text) else _read_delimited(text, limits)
-    if not table.columns or not len(next(iter(table.columns.values())).codes):
+    if not len(table):
         raise UnreadableInput("the file has no rows")
     return table
 
