@@ -21,21 +21,6 @@ SIZES = {
 }
 """Gradient booster -> its number of trees."""
 
-THESIS_RANGES = {
-    "learning_rate": (0.01, 2.0, True),
-    "n_estimators": (50, 500, False),
-    "max_depth": (1, 10, False),
-}
-
-
-@each("parameter", THESIS_RANGES)
-def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
-    hyperparameter = adaboost.space()[parameter]
-    assert (hyperparameter.lower, hyperparameter.upper, hyperparameter.log) == pytest.approx(
-        THESIS_RANGES[parameter]
-    )
-
-
 # The libraries' own defaults
 
 

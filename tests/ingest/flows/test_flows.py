@@ -16,6 +16,20 @@ from warehouse.support.errors import BadInput
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 ROOT = Path(__file__).resolve().parents[3]
+THESIS_RANGES = {
+    "random_forest": {
+        "max_features": (0.04, 0.90, False),
+        "min_samples_leaf": (1, 20, False),
+        "min_samples_split": (2, 20, False),
+    },
+    "adaboost": {
+        "learning_rate": (0.01, 2.0, True),
+        "n_estimators": (50, 500, False),
+        "max_depth": (1, 10, False),
+    },
+    "svm": {"C": (2**-5, 2**15, True), "gamma": (2**-15, 2**3, True), "tol": (1e-5, 1e-1, True)},
+}
+"""Flow -> hyperparameter -> lowest and highest value, and whether the scale is logarithmic."""
 
 
 @each(
@@ -31,6 +45,14 @@ ROOT = Path(__file__).resolve().parents[3]
 )
 def test_openml_flows_are_found_by_id(openml_id: int, name: str) -> None:
     assert get_flow(str(openml_id)).name == get_flow(f"openml:{openml_id}").name == name
+
+
+@each("flow", THESIS_RANGES)
+def test_ranges_are_those_of_the_thesis(flow: str) -> None:
+    space = get_flow(flow).space()
+    for parameter, expected in THESIS_RANGES[flow].items():
+        own = space[parameter]
+        assert (own.lower, own.upper, own.log) == pytest.approx(expected)
 
 
 def test_unknown_flow_is_refused_with_the_known_ones() -> None:

@@ -13,20 +13,7 @@ from ingest.reading.column_types.roles import Role
 from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers
 
-THESIS_RANGES = {
-    "C": (2**-5, 2**15, True),
-    "gamma": (2**-15, 2**3, True),
-    "tol": (1e-5, 1e-1, True),
-}
 PLAIN_DEFAULTS = {"logistic_regression": LogisticRegression(), "mlp": MLPClassifier(random_state=0)}
-
-
-@each("parameter", THESIS_RANGES)
-def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
-    hyperparameter = svm.space()[parameter]
-    assert (hyperparameter.lower, hyperparameter.upper, hyperparameter.log) == pytest.approx(
-        THESIS_RANGES[parameter]
-    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -10,24 +10,11 @@ from ingest.reading.column_types.roles import Role
 from tests.cases import each
 from tests.ingest.flows.small_data import as_frame, numbers
 
-THESIS_RANGES = {
-    "max_features": (0.04, 0.90, False),
-    "min_samples_leaf": (1, 20, False),
-    "min_samples_split": (2, 20, False),
-}
 ROLES = {"x": Role.numeric}
 
 every_flow = pytest.mark.parametrize(
     "flow", [decision_tree, random_forest, extra_trees], ids=lambda flow: flow.name
 )
-
-
-@each("parameter", THESIS_RANGES)
-def test_ranges_are_those_of_the_thesis(parameter: str) -> None:
-    hyperparameter = random_forest.space()[parameter]
-    assert (hyperparameter.lower, hyperparameter.upper, hyperparameter.log) == pytest.approx(
-        THESIS_RANGES[parameter]
-    )
 
 
 @each(
