@@ -40,13 +40,14 @@ class _Extractor:
     seconds: float = 0.0
     per_million_cells: float = 0.0
     per_thousand_columns: float = 0.0
-    imports_sklearn: bool = False
+    fits: bool = False
+    """Whether it fits models, which takes scikit-learn and a sample in which attributes and target vary."""
 
     def expected_seconds(self, prepared: Prepared) -> float:
         columns = prepared.dataset.features.shape[1]
         seconds = self.seconds + self.per_thousand_columns * columns / 1e3
         seconds += self.per_million_cells * prepared.n * columns / 1e6
-        return seconds + (1.0 if self.imports_sklearn and "sklearn.tree" not in sys.modules else 0.0)
+        return seconds + (1.0 if self.fits and "sklearn.tree" not in sys.modules else 0.0)
 
 
 # The cheapest first. The first group that uses the sample draws it.
@@ -59,10 +60,10 @@ _EXTRACTORS = {
     "information": _Extractor(information, per_million_cells=0.01, per_thousand_columns=0.1),
     "pca": _Extractor(pca, 0.05, per_million_cells=0.025, per_thousand_columns=0.15),
     "target_correlations": _Extractor(target_correlations, 0.03),
-    "model": _Extractor(model, 0.03, imports_sklearn=True),
-    "landmarkers": _Extractor(landmarkers, 0.3, imports_sklearn=True),
-    "target_landmarkers": _Extractor(target_landmarkers, 0.3, imports_sklearn=True),
-    "relative": _Extractor(relative, 0.4, imports_sklearn=True),
+    "model": _Extractor(model, 0.03, fits=True),
+    "landmarkers": _Extractor(landmarkers, 0.3, fits=True),
+    "target_landmarkers": _Extractor(target_landmarkers, 0.3, fits=True),
+    "relative": _Extractor(relative, 0.4, fits=True),
 }
 assert _EXTRACTORS.keys() == GROUPS.keys()
 
@@ -131,7 +132,8 @@ def compute_metafeatures(
         with warnings.catch_warnings(), one_thread():  # folds run in parallel, on small matrices
             # Warnings of few rows per class or an SVM that has not converged are irrelevant to a landmarker.
             warnings.filterwarnings("ignore", module="sklearn")
-            found |= extractor.extract(prepared)
+            missing = prepared.no_sample if extractor.fits else None
+            found |= dict.fromkeys(GROUPS[group], missing) if missing else extractor.extract(prepared)
         seconds[group] = time.perf_counter() - began
     chosen = {
         quality.name: found[quality.name] for quality in QUALITIES if quality.name in wanted & found.keys()

@@ -30,7 +30,6 @@ from ingest.metafeatures.trees import (
 )
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Flags, Floats, Positions
-from warehouse.vocabulary.qualities import GROUPS
 
 AnyFold = TypeVar("AnyFold")
 
@@ -42,8 +41,6 @@ _POINTS_AT_A_TIME = 128  # their distances fit a processor's cache
 
 def landmarkers(prepared: Prepared) -> Values:
     """AUC, error rate and kappa of each landmarker."""
-    if reason := prepared.no_sample:
-        return dict.fromkeys(GROUPS["landmarkers"], reason)
     scores = cross_validated(prepared.sample, LEARNERS)
     return {f"{learner}{score}": value for learner, of in scores.items() for score, value in of.items()}
 

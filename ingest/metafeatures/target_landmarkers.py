@@ -21,7 +21,7 @@ from ingest.metafeatures.prepared import Prepared, RowSample
 from ingest.metafeatures.trees import grow_on_numbers, to_depth
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Floats
-from warehouse.vocabulary.qualities import GROUPS, TARGET_LANDMARKER_PAIRS, TARGET_LANDMARKERS
+from warehouse.vocabulary.qualities import TARGET_LANDMARKER_PAIRS, TARGET_LANDMARKERS
 
 LOWEST_R2 = -1.0  # so that exploding predictions do not dominate
 _PENALTY = 1.0  # of ridge regression: scikit-learn's default
@@ -30,8 +30,6 @@ _LEAF_ROWS = 5  # as in the tree's definition
 
 def target_landmarkers(prepared: Prepared) -> Values:
     """R2 of each landmarker, their differences, and the gain by a logarithm of the target."""
-    if reason := prepared.no_sample:
-        return dict.fromkeys(GROUPS["target_landmarkers"], reason)
     sample = prepared.sample
     folds = folds_of(sample, lambda number: Fold(sample, number, prepared.log_unit))
     prior = pooled(folds, Fold.mean)

@@ -21,7 +21,6 @@ import numpy as np
 from ingest.metafeatures.prepared import Prepared, Singles
 from ingest.metafeatures.values import Values
 from warehouse.support.arrays import Flags, Floats, Positions
-from warehouse.vocabulary.qualities import GROUPS
 
 
 @dataclass(frozen=True)
@@ -230,8 +229,6 @@ def _added_errors(n: Floats, errors: Floats, confidence: float) -> Floats:
 
 def model(prepared: Prepared) -> Values:
     """Group `model`: the shape of a tree grown on the whole sample until its leaves are pure."""
-    if reason := prepared.no_sample:
-        return dict.fromkeys(GROUPS["model"], reason)
     sample = prepared.sample
     tree = grow(sample.tree_columns, sample.y, sample.n_classes)
     leaves = int(tree.is_leaf.sum())
