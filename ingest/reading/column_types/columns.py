@@ -115,7 +115,7 @@ def _tidied_words(column: pd.Series, decimal: str | None, kind: Kind | None) -> 
     found = _tidied_distinct(words, decimal, kind)
     if found.odd and kind is None and _share(found, words, codes) > _MOST_ODD:
         found = Column(_without_markers(words))
-    return Column(found.values.reindex(codes).set_axis(column.index), found.odd, found.limits, found.form)
+    return replace(found, values=found.values.reindex(codes).set_axis(column.index))
 
 
 def _share(column: Column, words: pd.Series, codes: np.ndarray) -> float:

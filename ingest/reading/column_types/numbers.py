@@ -45,7 +45,8 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
-PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+PLAIN = re.compile(r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?")
+"""A number as in programs."""
 _GAPS = re.compile(r"[ '\u2019\u00a0\u2009\u202f]")
 _OPEN_QUESTION = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")  # the sign is ambiguous
 _GROUPED = r"[1-9]\d{0,2}(?:SIGN\d{3})+(?!\d)"  # 089 123 456 and 49 170 1234567 are not amounts

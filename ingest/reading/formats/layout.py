@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS, MISSING_MARKERS
-from ingest.reading.column_types.numbers import looks_like_number
+from ingest.reading.column_types.numbers import PLAIN, looks_like_number
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
 from ingest.reading.options import DETECTED, ReadingOptions
 from warehouse.support.errors import UnreadableInput
@@ -27,7 +27,6 @@ _SAMPLE_ROWS = 100  # enough to count delimiters in
 _SAMPLE_BYTES = 64 * 1024  # limit of the sampled rows
 _SAMPLE_MIN_LINES = 10  # read even if they are longer than the sample
 _WHOLE_NUMBER = re.compile(r"\d+")
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE_QUOTED = re.compile(r"(?:^|[,;\t| ])'[^'\n]*'(?:$|[,;\t| ])", re.MULTILINE)
 _SEPARATOR_LINE = re.compile(rb'\s*"?sep=(.)"?[ \t]*\r?\n')
@@ -310,7 +309,7 @@ def _is_header_of_numbers(first: list[str], full: list[list[str]]) -> bool:
     It is if these are positions of columns, or years, or if all are whole and a word beside them is not
     repeated in a column of repeated words.
     """
-    numbers = [(place, cell) for place, cell in enumerate(first) if _NUMBER.fullmatch(cell)]
+    numbers = [(place, cell) for place, cell in enumerate(first) if PLAIN.fullmatch(cell)]
     if len({cell for _, cell in numbers}) < len(numbers):
         return False
     if all(cell in (str(place - 1), str(place), str(place + 1)) for place, cell in numbers):
