@@ -452,12 +452,6 @@ def test_delimited_files_are_read(warehouse: Warehouse, tmp_path: Path) -> None:
         assert ingest_run_file(warehouse, write(tmp_path, variant), "6969").ingest is None
 
 
-def test_delimited_file_may_have_a_comment(warehouse: Warehouse, tmp_path: Path) -> None:
-    comment = '# {"col_measures": ["speed"]}\n'
-    ingest_run_file(warehouse, write(tmp_path, comment + CSV.replace(ACCURACY, "speed")), "6969")
-    assert warehouse.run_table("6969", "speed").runs["value"].tolist() == [0.9, 0.8, 0.7]
-
-
 def test_parquet_keeps_its_types(warehouse: Warehouse, tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {
@@ -481,14 +475,6 @@ def test_parquet_keeps_its_types(warehouse: Warehouse, tmp_path: Path) -> None:
     assert repr(second) == repr(
         {"C": math.nan, "gamma": 0.5, "max_depth": 3, "n_estimators": 100, "shrinking": False}
     )
-
-
-def test_cells_are_typed_by_their_notation(warehouse: Warehouse, tmp_path: Path) -> None:
-    cells = ["None", "True", "false", "1", "1.0", "1e-3", "-7", "log2", "1_0", "1,5"]
-    quoted = "".join(f'"{cell}",0.5,3\n' for cell in cells)
-    rows = read_back(warehouse, tmp_path, f"p,{ACCURACY},task_id\n{quoted}")
-    expected = [None, True, False, 1, 1.0, 0.001, -7, "log2", "1_0", "1,5"]
-    assert repr([row["p"] for row in rows]) == repr(expected)
 
 
 # ---- meaning ------------------------------------------------------------------------------------
@@ -671,11 +657,6 @@ def test_hostile_qualities_are_refused_in_one_line(
     with pytest.raises(BadInput, match=r"qualities\.json") as caught:
         ingest_run_file(warehouse, write(tmp_path, CSV), "6969", qualities=qualities)
     assert "\n" not in str(caught.value)
-
-
-def test_missing_file_is_refused(warehouse: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no file"):
-        ingest_run_file(warehouse, tmp_path / "nowhere.arff", "6969")
 
 
 @each(

@@ -121,8 +121,3 @@ def test_an_invalid_space_is_refused_in_one_line(tmp_path: Path, content: str) -
     with pytest.raises(BadInput) as refusal:
         read_space(path, "")
     assert "\n" not in str(refusal.value)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no file"):
-        read_space(tmp_path / "none.json", "")
