@@ -27,7 +27,7 @@ from ingest.flows.base import (
 from warehouse.vocabulary.parameters import Choice, Number
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.base import BaseEstimator
 
     from ingest.flows.boosters import Booster
 
@@ -36,10 +36,11 @@ LEAST = 1e-3
 EARLY_STOPPING = Choice("early_stopping", (False, True), default=False)
 
 
-def _adaboost(kind: str, make: Make) -> BaseEstimator:
-    """A "Classifier" or "Regressor"; only the latter has a loss."""
+def _adaboost(make: Make) -> BaseEstimator:
+    """A classifier, or a regressor if the configuration has a loss."""
     values = make.values
-    loss = {"loss": values["error_weighting"]} if kind == "Regressor" else {}
+    loss = {"loss": values["error_weighting"]} if "error_weighting" in values else {}
+    kind = "Regressor" if loss else "Classifier"
     return of_sklearn(f"ensemble.AdaBoost{kind}")(
         of_sklearn(f"tree.DecisionTree{kind}")(max_depth=values["max_depth"]),
         learning_rate=values["learning_rate"],
@@ -81,34 +82,22 @@ def _catboost(make: Make) -> Booster:
     return _booster("catboost", replace(make, values=settings))
 
 
-def _hist_options(make: Make, values: Values) -> dict[str, Any]:
-    """Arguments that both histogram gradient boosters share, and `values`, those of one of them."""
-    return {
+def _hist_gradient_boosting(make: Make) -> BaseEstimator:
+    """A classifier, or a regressor if the configuration has a loss."""
+    from ingest.flows.lenient import LenientClassifier, LenientRegressor
+
+    settings = {
         "random_state": make.seed,
         "categorical_features": list(range(make.n_categorical)) or None,
         "validation_fraction": 0.15,
         "n_iter_no_change": 20,
         **_with_zeros(make.values, 1e-10, "l2_regularization"),
-        **values,
     }
-
-
-def _hist_gradient_boosting(make: Make) -> ClassifierMixin:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    from ingest.flows.lenient import LenientClassifier
-
-    own = {"class_weight": make.class_weight}
-    return LenientClassifier(HistGradientBoostingClassifier(**_hist_options(make, own)))
-
-
-def _hist_gradient_boosting_regressor(make: Make) -> RegressorMixin:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    from ingest.flows.lenient import LenientRegressor
-
-    own = {"loss": f"{make.values['loss']}_error"}
-    return LenientRegressor(HistGradientBoostingRegressor(**_hist_options(make, own)))
+    if LOSS.name in settings:
+        settings[LOSS.name] += "_error"
+        return LenientRegressor(of_sklearn("ensemble.HistGradientBoostingRegressor")(**settings))
+    settings[CLASS_WEIGHT.name] = make.class_weight
+    return LenientClassifier(of_sklearn("ensemble.HistGradientBoostingClassifier")(**settings))
 
 
 _REGRESSION = (LOSS, TARGET_TRANSFORMATION, EARLY_STOPPING)
@@ -169,7 +158,7 @@ adaboost = Flow(
         Number("max_depth", 1, 10, default=1),
         IMPUTATION,
     ),
-    estimator=partial(_adaboost, "Classifier"),
+    estimator=_adaboost,
     openml=(6970,),
     retired={"algorithm": {"SAMME.R": "scikit-learn removed SAMME.R in version 1.6; use SAMME"}},
 )
@@ -180,7 +169,6 @@ adaboost_regressor = adaboost.regressor(
     Choice("error_weighting", ("linear", "square", "exponential"), default="linear"),
     TARGET_TRANSFORMATION,
     IMPUTATION,
-    estimator=partial(_adaboost, "Regressor"),
 )
 lightgbm = Flow(
     name="lightgbm",
@@ -252,5 +240,4 @@ hist_gradient_boosting = Flow(
 hist_gradient_boosting_regressor = hist_gradient_boosting.regressor(
     *_HIST,
     *_REGRESSION,
-    estimator=_hist_gradient_boosting_regressor,
 )
