@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
@@ -33,35 +33,25 @@ OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 """Library -> loss of a regressor -> the library's own parameters for it."""
 
 
+@dataclass(eq=False, repr=False)
 class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
-    """A booster of another library.
-
-    Args:
-        library: "lightgbm", "xgboost" or "catboost".
-        settings: hyperparameters under the library's own names.
-        n_categorical: how many leading columns are category codes.
-        early_stopping: hold out validation rows from the training rows, stop when the loss on them has not
-            fallen for `PATIENCE` rounds, and keep the best round.
-        seed: random seed of the booster and of the choice of validation rows.
-    """
+    """A booster of another library."""
 
     CLASSES: ClassVar[Mapping[str, str]]
     """Library -> its estimator for this task type."""
 
-    def __init__(
-        self,
-        library: str,
-        settings: Mapping[str, Any],
-        *,
-        n_categorical: int = 0,
-        early_stopping: bool = False,
-        seed: int = 0,
-    ) -> None:
-        self.library = library
-        self.settings = settings
-        self.n_categorical = n_categorical
-        self.early_stopping = early_stopping
-        self.seed = seed
+    library: str
+    """`lightgbm`, `xgboost` or `catboost`."""
+    settings: Mapping[str, Any]
+    """Hyperparameters under the library's own names."""
+    _: KW_ONLY
+    n_categorical: int = 0
+    """How many leading columns are category codes."""
+    early_stopping: bool = False
+    """Hold out validation rows from the training rows, stop when the loss on them has not fallen for
+    `PATIENCE` rounds, and keep the best round."""
+    seed: int = 0
+    """Random seed of the booster and of the choice of validation rows."""
 
     def model(self, **options: Any) -> Any:
         """The library's unfitted estimator."""
@@ -88,13 +78,9 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
         return _for_catboost(X, self.n_categorical) if self.library == "catboost" else X
 
 
+@dataclass(eq=False, repr=False)
 class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
-    """A booster for classification.
-
-    Args:
-        balanced: weight rows so that all classes have the same total weight.
-        library, settings, n_categorical, early_stopping, seed: see `Booster`.
-    """
+    """A booster for classification."""
 
     CLASSES: ClassVar = {
         "lightgbm": "LGBMClassifier",
@@ -102,20 +88,9 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
         "catboost": "CatBoostClassifier",
     }
 
-    def __init__(
-        self,
-        library: str,
-        settings: Mapping[str, Any],
-        *,
-        n_categorical: int = 0,
-        early_stopping: bool = False,
-        balanced: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            library, settings, n_categorical=n_categorical, early_stopping=early_stopping, seed=seed
-        )
-        self.balanced = balanced
+    _: KW_ONLY
+    balanced: bool = False
+    """Weight rows so that all classes have the same total weight."""
 
     def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
         """Fit on the rows of `X`, (n, columns), with their classes `y` and weights, (n,) each."""
@@ -144,16 +119,13 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
         return {"eval_metric": "logloss" if len(self.classes_) == 2 else "mlogloss"}
 
 
+@dataclass(eq=False, repr=False)
 class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
     """A booster for regression.
 
     Under squared loss, the absolute penalty of leaves (`reg_alpha`) is in standard deviations of the target,
     so that it does not depend on the target's unit, as it does in the libraries. A target that is constant in
     single precision is predicted by its mean, since CatBoost refuses it.
-
-    Args:
-        loss: `squared` or `absolute`.
-        library, settings, n_categorical, early_stopping, seed: see `Booster`.
     """
 
     CLASSES: ClassVar = {
@@ -162,20 +134,9 @@ class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
         "catboost": "CatBoostRegressor",
     }
 
-    def __init__(
-        self,
-        library: str,
-        settings: Mapping[str, Any],
-        *,
-        n_categorical: int = 0,
-        early_stopping: bool = False,
-        loss: str = "squared",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            library, settings, n_categorical=n_categorical, early_stopping=early_stopping, seed=seed
-        )
-        self.loss = loss
+    _: KW_ONLY
+    loss: str = "squared"
+    """`squared` or `absolute`."""
 
     def fit(self, X: Floats, y: npt.ArrayLike, sample_weight: Floats | None = None) -> Self:
         """Fit on the rows of `X`, (n, columns), with their numbers `y` and weights, (n,) each."""
