@@ -166,13 +166,10 @@ def _files(entry: Mapping[str, Any], folder: Path) -> Iterator[DatasetFile]:
     families = rest.pop("families", None)
     known = {} if families is None else _families(folder / families)
     for file in files:
-        facts = known.get(Path(file.path).stem, {})
-        yield DatasetFile(
-            file.path, file.target, family=facts.get("family"), domain=facts.get("domain"), **rest
-        )
+        yield DatasetFile(file.path, file.target, **known.get(Path(file.path).stem, {}), **rest)
 
 
-def _families(path: Path) -> dict[str, dict[str, str]]:
+def _families(path: Path) -> dict[Any, dict[Any, Any]]:
     """Name -> family and domain."""
     try:
         table = pd.read_csv(path, dtype=str)[["name", "family", "domain"]]
@@ -180,10 +177,7 @@ def _families(path: Path) -> dict[str, dict[str, str]]:
         raise UnreadableInput(
             f"{path}: not a table with name, family and domain: {one_line(error)}"
         ) from error
-    return {
-        name: {"family": family, "domain": domain}
-        for name, family, domain in table.itertuples(index=False, name=None)
-    }
+    return table.drop_duplicates("name", keep="last").set_index("name").to_dict("index")
 
 
 def _domains_in_turns(files: Sequence[DatasetFile]) -> list[DatasetFile]:
