@@ -37,6 +37,7 @@ import pandas as pd
 
 from metalearners.encoding.links import LINKS
 from metalearners.encoding.scores import oriented
+from recommend.ranking.averaging import SHARES
 from tests.benchmarks.report import comparison, holm, markdown
 from tests.benchmarks.task_kinds import TaskKind
 from warehouse.support.arrays import Floats
@@ -149,7 +150,7 @@ def by_table(values: Sequence[Values], records: Sequence[Record], learned: str) 
     """(tables, contenders) mean over splits on the scale of the measure's link, larger is better.
 
     Args:
-        values: of each record. Members of the average are merged into one column, their mean.
+        values: of each record. Members of the average are merged into one column, their weighted mean.
     """
     link = LINKS[MEASURES[learned].link]
     rows = []
@@ -157,7 +158,9 @@ def by_table(values: Sequence[Values], records: Sequence[Record], learned: str) 
         z = link.to_z(oriented(np.array([measures[learned] for measures in of.values()]), learned))
         row = dict(zip(of, z.tolist(), strict=True))
         members = [row.pop(name) for name in of if name.startswith(MEMBER)]
-        rows.append({"table": record["table"], **row, **({MEMBERS: np.mean(members)} if members else {})})
+        if members:
+            row[MEMBERS] = np.average(members, weights=SHARES[: len(members)])
+        rows.append({"table": record["table"], **row})
     return pd.DataFrame(rows).groupby("table").mean()
 
 

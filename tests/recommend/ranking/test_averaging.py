@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recommend.ranking.averaging import MEMBERS, average_of, weights_of
+from recommend.ranking.averaging import average_of, weights_of
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import RRSE
@@ -16,11 +16,12 @@ def promised(*values: float, width: float = 0.05, gain: float | None = 0.02) -> 
     return [PerformanceForecast(value, value - width, value + width, gain, 0.7) for value in values]
 
 
-def test_the_first_configurations_count_equally() -> None:
-    assert weights_of(RANKED) == pytest.approx(dict.fromkeys(RANKED[:MEMBERS], 1 / MEMBERS))
+def test_the_first_of_three_counts_twice() -> None:
+    assert weights_of(RANKED) == dict(zip(RANKED[:3], (1 / 2, 1 / 4, 1 / 4), strict=True))
 
 
 def test_fewer_configurations_than_members_are_all_averaged() -> None:
+    assert weights_of(RANKED[:2]) == dict(zip(RANKED[:2], (2 / 3, 1 / 3), strict=True))
     assert weights_of(RANKED[:1]) == {RANKED[0]: 1.0}
 
 
