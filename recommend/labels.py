@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from ingest.reading.target.task_choice import are_squarable
 from warehouse.support.arrays import Floats
 
 
@@ -52,7 +53,7 @@ def numbers_of(y: Any) -> Floats:
         y: (n,) or (n, 1) numbers, as for `labels_of`.
 
     Raises:
-        ValueError: one is missing, infinite or not a number, or all are equal.
+        ValueError: one is missing, infinite, not a number or too large to square, or all are (nearly) equal.
     """
     kind = getattr(getattr(y, "dtype", None), "kind", "")
     if kind in _NOT_REAL:
@@ -63,6 +64,8 @@ def numbers_of(y: Any) -> Floats:
     numbers = column_or_1d(numbers, warn=True)
     if np.ptp(numbers) == 0:
         raise ValueError("all of y is the same number; there is nothing to learn")
+    if not are_squarable(numbers):
+        raise ValueError("y has numbers too large or too small to square; use another unit")
     return np.asarray(numbers, np.float64)
 
 

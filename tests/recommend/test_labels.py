@@ -121,6 +121,8 @@ def test_a_column_of_numbers_is_taken_with_a_warning() -> None:
         (pd.Series([1, None], dtype="Int64"), "Input y contains NaN"),
         ([1.0, np.inf], "Input y contains infinity"),
         ([3.5], "1 sample"),
+        ([1e200, 2e200, 3.0], "too large or too small to square"),
+        ([1e-200, 2e-200, 3e-200], "too large or too small to square"),
         ([3.5] * 5, "all of y is the same number; there is nothing to learn"),
         (["much", "little"], "could not convert string to float"),
         (pd.date_range("2026-01-01", periods=2), "y holds dates, which can't be predicted as numbers"),

@@ -19,7 +19,13 @@ from ingest.reading.column_types.roles import Role, detect_role
 from ingest.reading.column_types.words import Column
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import visible
-from ingest.reading.target.task_choice import TaskChoice, are_whole, choose_task, names_rows
+from ingest.reading.target.task_choice import (
+    TaskChoice,
+    are_squarable,
+    are_whole,
+    choose_task,
+    names_rows,
+)
 from warehouse.support.errors import BadOption, UnknownName, UnusableDataset
 from warehouse.support.text import counted
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskName
@@ -121,6 +127,11 @@ def target_values(
     elif role is None:
         choice = choose_task(present, task)
         if choice.task_type is REGRESSION:
+            if not are_squarable(present):
+                raise UnusableDataset(
+                    f"the target {target} has numbers too large or too small to square: use another unit, or "
+                    "choose another --target"
+                )
             notes = _dropped(len(values) - len(present), "a finite target value")
             return TargetValues(
                 present.astype(float), choice, notes, [*_doubts_about_numbers(present, target)]

@@ -17,6 +17,7 @@ MOST_CLASSES = 30
 _MOST_WITH_GAPS = 15  # the same, if some between the smallest and the largest are missing: counts, amounts
 _LEAST_CLASSES_REFUSED = 10  # different values in a small table that do not count as names of rows
 _FEWEST_NUMBERS = 3  # different values for regression
+_LARGEST = 1e150  # sums of the squares of numbers up to it are finite
 
 
 @dataclass(frozen=True)
@@ -86,3 +87,8 @@ def _are_classes(numbers: pd.Series, distinct: int) -> bool:
 def are_whole(numbers: pd.Series | Floats) -> bool:
     """Whether all numbers are whole."""
     return bool((numbers == np.floor(numbers)).all())
+
+
+def are_squarable(numbers: pd.Series | Floats) -> bool:
+    """Whether squared errors are neither infinite nor all 0 as floats."""
+    return bool(np.abs(numbers).max() < _LARGEST and np.ptp(numbers) > 1 / _LARGEST)

@@ -158,6 +158,8 @@ def test_the_largest_class_has_a_name_and_a_share() -> None:
         ([f"row {number}" for number in range(30)], "it names rows, not classes"),
         (None, "has no values"),
         ([np.inf, -np.inf, np.nan] * 10, "has no values"),
+        ([*range(29), 1e200], "has numbers too large or too small to square"),
+        (np.arange(30) * 1e-200, "has numbers too large or too small to square"),
     ],
 )
 def test_an_unusable_target_is_refused(values: object, reason: str) -> None:
