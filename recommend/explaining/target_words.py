@@ -160,8 +160,8 @@ class ClassWords(TargetWords):
         if share >= IMBALANCED:
             yield (
                 "imbalance",
-                f"{share:.1%} of the rows are of class {label!r}: always predicting it is as accurate, so "
-                f"look at AUC or at the recall of rare classes, too",
+                f"{share:.1%} of the rows are of class {label!r}: always predicting it is as accurate; "
+                f"AUC and the recall of rare classes say more",
             )
         counts = self.dataset.target.value_counts()
         rare = counts[counts < RARE]
@@ -201,7 +201,7 @@ class ClassWords(TargetWords):
 
     def gain(self, measure: str, promise: PerformanceForecast) -> str:  # noqa: ARG002
         """The difference in the measure."""
-        return "" if promise.gain is None else f"{promise.gain:+.3f}"
+        return "" if promise.gain is None else f"{promise.gain:+z.3f}"
 
     def columns(self, measure: str) -> dict[str, str]:
         return {
@@ -265,8 +265,8 @@ class NumberWords(TargetWords):
         if top >= DECISIVE:
             yield (
                 "imbalance",
-                f"one row in a hundred makes {top:.0%} of the target's variance, so these decide the root "
-                f"mean squared error: look at --measure mae, too",
+                f"one row in a hundred makes {top:.0%} of the target's variance, so these decide RMSE "
+                f"and R2; absolute errors (--measure mae) depend less on them",
             )
         if len(y) < FEW_ROWS:
             # Half of the width of an 80 % interval of R2 = 0.5 on n rows, to the first order:
@@ -348,8 +348,8 @@ def target_words(dataset: Dataset) -> TargetWords:
 def _gain(measure: str, value: float, gain: float) -> str:
     reference = value + gain
     if larger_is_better(measure) or reference == 0:
-        return f"{gain:+.3f}"
-    return f"{gain / reference:+.1%}"
+        return f"{gain:+z.3f}"
+    return f"{gain / reference:+z.1%}"
 
 
 def _digits(value: float, n: int) -> str:

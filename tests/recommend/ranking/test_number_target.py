@@ -66,6 +66,11 @@ def test_a_range_that_begins_below_zero_has_no_second_minus() -> None:
     assert WORDS.cells(R2, of_r2) == ("0.1900", "-0.2100 to 0.3600", "+0.100", "")
 
 
+def test_a_gain_that_rounds_to_zero_has_no_minus() -> None:
+    assert WORDS.gain(MAE, PerformanceForecast(10.0, 8.0, 12.0, -1e-9, None)) == "+0.0%"
+    assert WORDS.gain(R2, PerformanceForecast(0.5, 0.4, 0.6, -1e-9, None)) == "+0.000"
+
+
 def test_only_measures_in_the_targets_unit_are_shown_with_it() -> None:
     with_unit = {
         measure
