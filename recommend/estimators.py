@@ -57,7 +57,7 @@ from warehouse.support import console
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, Failed, TooFewRuns, one_line
 from warehouse.support.text import LONGEST_SECONDS, counted
-from warehouse.vocabulary.measures import canonical_measure
+from warehouse.vocabulary.measures import canonical_measure, measure_title
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
 _OF_ROWS = ("recommendation_", "search_", "_table", "_known", "_candidates")
@@ -317,7 +317,7 @@ class HeadstartEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         shares = ", ".join(f"{weight:.2f}" for weight in self.weights_.values())
         measure, dataset = self.measure_, self._known.task.dataset
         value = None if self.value_ is None else target_words(dataset).measured(self.value_)
-        expected = "" if value is None else f" Expected {measure}: {value}."
+        expected = "" if value is None else f" Expected {measure_title(measure)}: {value}."
         origin = Origin(
             choice=f"Chosen by Headstart's {type(self).__name__}, after {counted(trials, 'trials')} on the "
             f"data and {counted(model.runs, 'runs')} on {counted(model.datasets, 'datasets')}.",

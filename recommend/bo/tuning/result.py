@@ -122,7 +122,7 @@ class SearchResult:
             shares = ", ".join(f"{weight:.2f}" for weight in self.weights.values())
             what = f"The average of {len(self.weights)} configurations (weights {shares})"
         value = None if self.value is None else target_words(self.dataset).measured(self.value)
-        expected = "" if value is None else f"; expected {self.measure}: {value}"
+        expected = "" if value is None else f"; expected {measure_title(self.measure)}: {value}"
         origin = Origin(
             choice=f"Found by Headstart's `tune` in {counted(len(self.trials), 'trials')}.",
             expected=f"{what} was chosen by trials on the data{expected}.",

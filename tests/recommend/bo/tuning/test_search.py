@@ -224,7 +224,7 @@ def test_the_model_as_file_and_script_gives_the_same_predictions(
 def test_the_script_states_the_result_of_the_search(tuned: SearchResult) -> None:
     code = " ".join(tuned.code().split())
     assert "Found by Headstart's `tune` in 6 trials." in code
-    assert f"expected log_loss: {tuned.value:.4f}" in code
+    assert f"expected log loss: {tuned.value:.4f}" in code
     alone = replace(tuned, weights=dict([next(iter(tuned.weights.items()))]))
     assert "It was chosen by trials on the data" in " ".join(alone.code().split())
 
