@@ -28,7 +28,8 @@ def test_every_learner_is_restored_from_its_name_and_settings(name: str) -> None
 def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_gains(name: str) -> None:
     """Gini is better on datasets with few classes, and values are about 0.5 to 1.5."""
     runs, metafeatures = toy_runs(20), toy_metafeatures(20)
-    model = new_learner(name).fit(runs, metafeatures)
+    quick = {"trees": 60} if name in ("lightgbm", "lightgbm-ranker") else {}
+    model = new_learner(name, quick).fit(runs, metafeatures)
     first = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 1))
     last = runs.configurations.take(model.choose(runs.configurations, metafeatures.iloc[0], 20)[-1:])
     expected = model.expect(first.followed_by(last), metafeatures.iloc[0])

@@ -311,8 +311,9 @@ def test_a_model_of_every_learner_is_found_again(
     toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def model(learner: str) -> Path | None:
-        quick = {"epochs": 1, "steps": 1} if learner == "pmf" else {}
-        return trained_model(toy_warehouse, learner, settings=quick).path
+        return trained_model(toy_warehouse, learner, settings=quick.get(learner)).path
+
+    quick = {"lightgbm": SETTINGS, "lightgbm-ranker": SETTINGS, "pmf": {"epochs": 1, "steps": 1}}
 
     learners = [name for name in LEARNERS if name != "pmf" or find_spec("torch") is not None]
     paths = {name: model(name) for name in learners}

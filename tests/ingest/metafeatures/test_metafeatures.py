@@ -158,7 +158,8 @@ TARGETS = {
 @each("columns", DIFFICULT.values())
 def test_a_value_is_finite_or_has_a_reason(columns: dict[str, Any]) -> None:
     _check_finite(computed(pd.DataFrame({**columns, "class": LABELS})))
-    _check_finite(computed(numeric_dataset(pd.DataFrame(columns), RANDOM.normal(size=N))))
+    of_the_target = "target,target_correlations,target_landmarkers"
+    _check_finite(computed(numeric_dataset(pd.DataFrame(columns), RANDOM.normal(size=N)), of_the_target))
 
 
 @each("target", TARGETS.values())
@@ -212,7 +213,7 @@ def _values(dataset: pd.DataFrame | Dataset) -> dict[str, float]:
     return {name: value for name, value in computed(dataset).values.items() if name not in ON_ORDER}
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(tables(), st.integers(0, 2**16))
 def test_order_and_names_change_nothing(frame: pd.DataFrame, seed: int) -> None:
     shuffled = frame.sample(frac=1, random_state=seed).sample(frac=1, axis=1, random_state=seed)
@@ -221,7 +222,7 @@ def test_order_and_names_change_nothing(frame: pd.DataFrame, seed: int) -> None:
     assert _values(renamed) == pytest.approx(_values(frame), nan_ok=True, abs=1e-9)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(
     tables(),
     st.lists(st.integers(-100, 100), min_size=25, max_size=25),
@@ -249,10 +250,11 @@ def test_columns_with_the_same_values_are_distinguished() -> None:
     frame["noise"] = np.random.default_rng(0).permutation(frame["a"].tolist())
     weight = levels[0] * levels[1] - levels[2] * levels[3]
     frame["class"] = np.where(weight > 0, "p", np.where(weight < 0, "q", "r"))
-    for seed in range(3):
+    values = _values(frame)
+    for seed in range(2):
         shuffled = frame.sample(frac=1, random_state=seed).sample(frac=1, axis=1, random_state=seed)
         renamed = shuffled.rename(columns=dict(zip("abcd", "dcab", strict=True)))
-        assert _values(renamed) == pytest.approx(_values(frame), nan_ok=True, abs=1e-9)
+        assert _values(renamed) == pytest.approx(values, nan_ok=True, abs=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
