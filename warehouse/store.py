@@ -262,18 +262,15 @@ class Warehouse:
                 called with the newest version under the writers' lock.
         """
         self._refuse_if_read_only()
-        made: dict[str, pa.Table] = {}
-        if not callable(tables):
-            with duckdb.connect() as connection:
-                made = _conformed(connection, tables)  # before taking the lock
+        with duckdb.connect() as connection:
+            made = {} if callable(tables) else _conformed(connection, tables)  # before taking the lock
 
-        def write(folder: Path) -> Commit:
-            with duckdb.connect() as connection:
+            def write(folder: Path) -> Commit:
                 rows = _conformed(connection, tables(Warehouse.open(folder))) if callable(tables) else made
                 return writing.commit(connection, folder, rows, source=source, location=location)
 
-        with _failing(f"cannot write to {self.location}"):
-            done = self._in_turn(write)
+            with _failing(f"cannot write to {self.location}"):
+                done = self._in_turn(write)
         self._move_to(done.version)
         return done
 

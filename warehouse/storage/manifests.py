@@ -13,7 +13,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
@@ -56,7 +56,7 @@ class Manifest:
     @property
     def checksum(self) -> str:
         """Hash of the manifest's content."""
-        return hashlib.sha256(json.dumps(self._record(), sort_keys=True).encode()).hexdigest()
+        return _checksum(self._record())
 
     def write(self, warehouse: Path) -> None:
         """Write it to the warehouse's manifests; it is on disk when this returns.
@@ -106,11 +106,17 @@ class Manifest:
 
     def content(self) -> bytes:
         """The manifest as the bytes of its file."""
-        return (json.dumps({**self._record(), "checksum": self.checksum}, indent=1) + "\n").encode()
+        record = self._record()
+        return (json.dumps({**record, "checksum": _checksum(record)}, indent=1) + "\n").encode()
 
     def _record(self) -> dict[str, Any]:
         copies = {name: base64.b64encode(zlib.compress(copy)).decode() for name, copy in self.copies.items()}
-        return {**asdict(self), "copies": copies, "lost": list(self.lost)}
+        files = {name: vars(of_file) for name, of_file in self.files.items()}
+        return {**vars(self), "files": files, "copies": copies, "lost": list(self.lost)}
+
+
+def _checksum(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
 def is_inside(path: str) -> bool:
