@@ -1,6 +1,7 @@
 """Run tables of warehouses larger than memory are samples, and labelled as such."""
 
 import logging
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +14,27 @@ from warehouse.store import Warehouse
 RUNS = 400
 
 
-@pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """Two flows, the second with three times as many runs, on a large, a small and an own dataset."""
-    monkeypatch.setattr(sampling, "MOST_RUNS", 100)
-    monkeypatch.setattr(sampling, "MOST_LEARNED", 100)
-    monkeypatch.setattr(sampling, "SAMPLED_RUNS", 60)
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a warehouse to copy."""
     numbers = np.arange(RUNS)
     names = np.char.add("openml:", numbers.astype(str))
     flows = np.where(numbers % 4, "openml:2", "openml:1")
-    warehouse = Warehouse.create(tmp_path / "large")
+    warehouse = Warehouse.create(tmp_path_factory.mktemp("large") / "warehouse")
     warehouse.write(world(names, flows, np.where(numbers < 390, "large", "small")), source="openml")
     own = np.array(["mine-1", "mine-2", "mine-3"] * 20, dtype=object) + np.repeat(np.arange(20), 3).astype(
         str
     )
     warehouse.write(world(own, np.repeat("openml:1", len(own)), np.repeat("own", len(own))), source="tune")
-    return warehouse
+    return warehouse.path
+
+
+@pytest.fixture
+def large(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Two flows, the second with three times as many runs, on a large, a small and an own dataset."""
+    for limit, runs in (("MOST_RUNS", 100), ("MOST_LEARNED", 100), ("SAMPLED_RUNS", 60)):
+        monkeypatch.setattr(sampling, limit, runs)
+    return Warehouse.open(shutil.copytree(written, tmp_path / "large"))
 
 
 def world(runs: np.ndarray, flows: np.ndarray, datasets: np.ndarray) -> dict[str, pd.DataFrame]:
