@@ -22,7 +22,7 @@ def metalearners(toy_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, run_
 
 
 def test_evaluate_prints_the_contracted_json(metalearners: Run, tmp_path: Path) -> None:
-    command = "evaluate --learner lightgbm --flow toy --tasks toy:0/cv3,toy:1/cv3,toy:2/cv3 --set leaves=4"
+    command = "evaluate --learner lightgbm --flow toy --tasks toy:0/cv3,toy:1/cv3,toy:2/cv3 --set trees=20"
     code, out, err = metalearners(
         *command.split(), "--format", "json", "--output", str(tmp_path / "result.json")
     )
@@ -60,12 +60,12 @@ def test_evaluate_prints_a_table_for_people(metalearners: Run) -> None:
 
 
 def test_train_says_where_the_model_is(metalearners: Run, toy_warehouse: Warehouse) -> None:
-    code, out, _ = metalearners("train", "--learner", "lightgbm", "--set", "leaves=4")
+    code, out, _ = metalearners("train", "--learner", "lightgbm", "--set", "trees=20")
     summary, path = out.splitlines()
     assert code == 0
     assert summary == "Learned from 240 runs on 12 datasets (lightgbm, warehouse version 1)"
     assert Path(path).parent == toy_warehouse.path / "models"
-    assert metalearners("train", "--learner", "lightgbm", "--set", "leaves=4")[1] == out
+    assert metalearners("train", "--learner", "lightgbm", "--set", "trees=20")[1] == out
 
 
 def test_a_model_of_a_flow_is_listed_by_its_algorithm(metalearners: Run) -> None:
@@ -77,10 +77,10 @@ def test_a_model_of_a_flow_is_listed_by_its_algorithm(metalearners: Run) -> None
 
 def test_models_are_listed_with_their_training_data(metalearners: Run) -> None:
     assert "No model yet" in metalearners("models")[1]
-    path = metalearners("train", "--learner", "lightgbm", "--set", "leaves=4")[1].splitlines()[1]
+    path = metalearners("train", "--learner", "lightgbm", "--set", "trees=20")[1].splitlines()[1]
     assert metalearners("models")[1].splitlines()[1].strip() == path
     (model,) = json.loads(metalearners("models", "--format", "json")[1])
-    assert (model["learner"], model["settings"]["leaves"], model["runs"]) == ("lightgbm", 4, 240)
+    assert (model["learner"], model["settings"]["trees"], model["runs"]) == ("lightgbm", 20, 240)
 
 
 def test_models_are_listed_with_their_warehouse_version(
