@@ -67,7 +67,7 @@ def test_random_configurations_fit_every_kind_of_column(name: str) -> None:
     dataset = mixed_dataset()
     flow = get_flow(name)
     space = Space([with_preprocessing(flow)], joint=False)
-    for configuration in space.decoded(space.sample(8, np.random.default_rng(0))):
+    for configuration in space.decoded(space.sample(5, np.random.default_rng(0))):
         assert configuration.values.get("preprocessor") not in UNFIT.get(name, ())
         pipeline = flow.pipeline(configuration.values, dataset.roles)
         with threadpool_limits(1), warnings.catch_warnings():

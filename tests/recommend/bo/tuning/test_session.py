@@ -133,8 +133,8 @@ def test_nothing_is_proposed_if_there_is_hardly_time_for_a_trial() -> None:
     assert done.fitted == [0, 1]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 4])
-@pytest.mark.parametrize("seconds", [10.0, 60.0, 600.0])
+@pytest.mark.parametrize("jobs", [1, 4])
+@pytest.mark.parametrize("seconds", [10.0, 200.0])
 def test_all_time_is_used_while_there_are_candidates(seconds: float, jobs: int) -> None:
     many = [configuration(n, 0.05 * (n % 40), 0.5 + 0.0001 * n) for n in range(10, 900)]
     machine = Machine(PART)
