@@ -73,14 +73,13 @@ def test_only_wanted_flows_are_ranked(small_world: Path) -> None:
     assert result.candidates == 8
 
 
-@pytest.mark.parametrize("learner", ["functional-pca", "average-rank"])
-def test_a_model_trained_for_a_flow_is_used_for_it(small_world: Path, tmp_path: Path, learner: str) -> None:
+def test_a_model_trained_for_a_flow_is_used_for_it(small_world: Path, tmp_path: Path) -> None:
     warehouse = copy_of(small_world, tmp_path / "world")
-    of_flow = trained_model(warehouse, learner, only=("logistic_regression",))
+    of_flow = trained_model(warehouse, only=("logistic_regression",))
 
     def model(*flows: str) -> StoredModel:
         dataset = load_dataset(numbers(900, seed=50))
-        return rank(dataset, warehouse=warehouse, flows=flows, metalearner=learner).model
+        return rank(dataset, warehouse=warehouse, flows=flows).model
 
     assert model("logistic_regression").path == of_flow.path
     assert model().runs > of_flow.runs
