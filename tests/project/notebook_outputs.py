@@ -87,7 +87,7 @@ def pictures(notebook: NotebookNode) -> list[bytes]:
 
 
 def printed(notebook: NotebookNode) -> list[str]:
-    """What each code cell printed; a picture is only said to be one."""
+    """What each code cell printed, without pictures."""
     return [_printed(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
 
 
@@ -96,11 +96,10 @@ def _printed(outputs: Sequence[NotebookNode]) -> str:
     texts: list[str] = []
     was_stream = False
     for output in outputs:
-        if output.get("name") == "stderr":
+        if output.get("name") == "stderr" or "image/png" in output.get("data", {}):
             continue
         is_stream = output.output_type == "stream"
-        data = output.get("data", {})
-        text = output.get("text", "") or ("a picture" if "image/png" in data else data["text/plain"])
+        text = output.get("text", "") or output.data["text/plain"]
         if is_stream and was_stream:
             texts[-1] += text
         else:
