@@ -68,9 +68,9 @@ def tuned(table: Path, world: Warehouse) -> SearchResult:
 def test_a_resumed_search_equals_an_uninterrupted_one(
     dataset: Dataset, world: Warehouse, tmp_path: Path
 ) -> None:
-    whole = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path / "whole", warehouse=world)
+    whole = tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "whole", warehouse=world)
     tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "parts", warehouse=world)
-    parts = tune(dataset, QUICK, Budget(trials=6), folder=tmp_path / "parts", warehouse=world)
+    parts = tune(dataset, QUICK, Budget(trials=5), folder=tmp_path / "parts", warehouse=world)
     assert configurations(parts) == configurations(whole)
     assert values(parts) == values(whole)
     assert parts.weights == whole.weights
@@ -110,8 +110,8 @@ def test_failures_are_reported_and_do_not_end_the_search(world: Warehouse, tmp_p
 
 def test_a_cost_is_minimized(dataset: Dataset, tmp_path: Path) -> None:
     """A cost has no predictions to average, so the model is one configuration."""
-    search = replace(QUICK, measure="time")
-    tuned = tune(dataset, search, Budget(trials=4), folder=tmp_path, warehouse=Warehouse.open(STARTER))
+    search = replace(COLD, measure="time")
+    tuned = tune(dataset, search, Budget(trials=3), folder=tmp_path, warehouse=Warehouse.open(STARTER))
     assert tuned.measure == "wall_clock_time_millis"
     assert tuned.best is not None
     assert tuned.value == tuned.best.value(tuned.measure) == min(value or np.inf for value in values(tuned))
@@ -137,13 +137,13 @@ def test_a_search_without_preprocessing_ignores_trials_with_it(
 ) -> None:
     wide = replace(QUICK, preprocessing=True, start="none", seed=1)
     own = world.export(tmp_path / "warehouse")
-    first = tune(dataset, wide, Budget(trials=5), folder=tmp_path / "wide", warehouse=own)
+    first = tune(dataset, wide, Budget(trials=3), folder=tmp_path / "wide", warehouse=own)
     decided = {"preprocessor", "balancing"}
     assert any(one.configuration.values.keys() & decided for one in first.trials)
     artifacts.record(first, own)
     own = Warehouse.open(own.path)
-    tuned = tune(dataset, QUICK, Budget(trials=4), folder=tmp_path / "narrow", warehouse=own)
-    assert len(tuned.trials) == 4
+    tuned = tune(dataset, QUICK, Budget(trials=3), folder=tmp_path / "narrow", warehouse=own)
+    assert len(tuned.trials) == 3
     assert not any(one.configuration.values.keys() & decided for one in tuned.trials)
 
 
@@ -155,8 +155,8 @@ def test_one_class_alone_is_refused_in_one_line(world: Warehouse, tmp_path: Path
 
 
 def test_the_time_is_kept_with_real_processes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
-    """It is four seconds; the rest is for other work on this machine."""
-    tuned = tune(dataset, COLD, Budget(seconds=4.0), warehouse=world, folder=tmp_path, jobs=2)
+    """It is two seconds; the rest is for other work on this machine."""
+    tuned = tune(dataset, COLD, Budget(seconds=2.0), warehouse=world, folder=tmp_path, jobs=2)
     assert tuned.model is not None
     assert tuned.seconds < 300.0
 
