@@ -259,7 +259,7 @@ def test_a_repeatedly_killed_job_repeats_no_request(warehouse: Warehouse, whole:
     with OpenMLServer(generated_world(), page_limit=20) as server:
         for _ in range(100):
             connection = MortalConnection(server.url, rate=1e6)
-            connection.answers_left = 3
+            connection.answers_left = 6
             try:
                 ingest_openml(Warehouse.open(warehouse.path), selection, connection)
                 break

@@ -28,7 +28,7 @@ Rows = dict[str, float]
 """Run -> its accuracy."""
 AT_MOST = 3
 """Concurrent processes."""
-EXAMPLES, STEPS = (2, 25) if settings.get_current_profile_name() == "same" else (700, 60)
+EXAMPLES, STEPS = (2, 15) if settings.get_current_profile_name() == "same" else (700, 60)
 OTHER = {"x": 0.1, "y": 0.2}
 """Content of the merged warehouse."""
 
