@@ -188,7 +188,7 @@ def test_it_is_cross_validated_in_processes_at_the_end_of_a_pipeline(
     searching: HeadstartClassifier,
 ) -> None:
     rows, classes = of_numbers(120)
-    pipeline = make_pipeline(FunctionTransformer(), searching.set_params(time_budget=2))
+    pipeline = make_pipeline(FunctionTransformer(), searching.set_params(time_budget=1))
     scores = cross_val_score(pipeline, rows, classes, cv=2, n_jobs=2, error_score="raise")
     assert (scores > 0.5).all()
 
@@ -520,7 +520,7 @@ def test_a_search_ends_in_time_and_leaves_nothing_running(
 ) -> None:
     rows, classes = of_numbers(120)
     before = multiprocessing.active_children()  # from joblib
-    searching.set_params(time_budget=4, n_jobs=2).fit(rows, classes)
+    searching.set_params(time_budget=2, n_jobs=2).fit(rows, classes)
     assert searching.search_ is not None
     assert searching.search_.seconds < 300, "on a busy machine, too"
     assert sum(searching.weights_.values()) == pytest.approx(1)
