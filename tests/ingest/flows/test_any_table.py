@@ -113,7 +113,7 @@ targets = st.sampled_from(
 
 @pytest.mark.parametrize("name", where_installed(flows_of(CLASSIFICATION)))
 @given(tables, classes)
-@settings(max_examples=4, deadline=None, derandomize=True)
+@settings(max_examples=3, deadline=None, derandomize=True)
 def test_every_readable_table_is_fitted_and_predicted(name: str, frame: pd.DataFrame, y: np.ndarray) -> None:
     """The exception is quadratic discriminant analysis, which refuses rows without any difference."""
     frame = frame.assign(x=ORDINARY + y)
@@ -138,7 +138,7 @@ def test_every_readable_table_is_fitted_and_predicted(name: str, frame: pd.DataF
 
 @pytest.mark.parametrize("name", where_installed(flows_of(REGRESSION)))
 @given(tables, targets, st.sampled_from(TARGET_TRANSFORMATION.choices))
-@settings(max_examples=4, deadline=None, derandomize=True)
+@settings(max_examples=3, deadline=None, derandomize=True)
 def test_every_readable_table_with_a_numeric_target_is_fitted_and_predicted(
     name: str, frame: pd.DataFrame, y: np.ndarray, transformation: str
 ) -> None:
