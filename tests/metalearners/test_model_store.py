@@ -342,7 +342,7 @@ def test_datasets_are_removed_from_a_stored_model_without_a_training(
     assert without.path is None
 
 
-@pytest.mark.parametrize("learner", ["lightgbm", "average-rank", "knn"])
+@pytest.mark.parametrize("learner", ["lightgbm", "average-rank"])
 def test_leaving_out_a_known_dataset_takes_one_fit_if_there_is_a_model_of_all(
     toy_warehouse: Warehouse, learner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
