@@ -49,7 +49,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     features = example.features.rename(columns={"plan": HOSTILE * 5})
     hostile = load_dataset(features.assign(label=example.target), target="label", name=HOSTILE + "x" * 300)
     world = Warehouse.open(None)
-    tuned = tune(noisy(160), QUICK, Budget(6), warehouse=world, folder=folder / "h")
+    tuned = tune(noisy(160), QUICK, Budget(3), warehouse=world, folder=folder / "h")
     found = recommend(example, warehouse=world, explain=True)
     numeric = recommend(load_dataset(EXAMPLES / "flats.csv"), warehouse=world, explain=True)
     written = {
