@@ -18,7 +18,6 @@ from tests.commands import Ended, Run
 
 if TYPE_CHECKING:
     import pandas as pd
-    from distributed import Client
     from playwright.sync_api import Page
 
     from ingest.metafeatures import Metafeatures
@@ -38,7 +37,7 @@ settings.load_profile("same")
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 S3_KEY, S3_SECRET = "access-key-of-tests", "secret-of-tests"
 PATIENCE = 300_000
-"""Timeout of Chromium or a Dask worker, in milliseconds."""
+"""Timeout of Chromium, in milliseconds."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -178,22 +177,6 @@ def s3_url(on_machine: Callable[[str], None], request: pytest.FixtureRequest) ->
     """URL of an empty location, as the first machine sees it."""
     on_machine("first machine")
     return f"s3://runs/{request.node.name.partition('[')[0]}"
-
-
-@pytest.fixture(scope="module")
-def dask_client() -> Iterator[Client]:
-    """Two Dask workers, which may start their own processes, as trials do."""
-    import dask
-    from distributed import Client, LocalCluster
-
-    with (
-        dask.config.set(
-            {"distributed.worker.daemon": False, "distributed.comm.timeouts.connect": f"{PATIENCE} ms"}
-        ),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")

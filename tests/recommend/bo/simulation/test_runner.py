@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client
 
 from recommend.bo.simulation.runner import SimulatedSearch, SimulationPlan, simulate
 from tests.contracts.meta_learner import Spy, toy_metafeatures, toy_runs
@@ -49,20 +48,6 @@ def test_a_search_of_all_rows_ends_at_the_best_of_them(method: str, trials: int)
     for one in searched(method, trials=ROWS + 5):
         assert len(one.best_so_far) == trials
         assert one.best_so_far[-1] == one.best
-
-
-def test_jobs_do_not_change_the_result() -> None:
-    methods = ("random", "forest+nearest-3")
-    assert searched(*methods, jobs=2) == searched(*methods, jobs=1)
-
-
-def test_dask_workers_give_the_same_results_as_this_machine_which_stores_them(
-    dask_client: Client, tmp_path: Path
-) -> None:
-    here, journal = searched("random"), Journal(tmp_path / "journal.jsonl")
-    assert searched("random", jobs=2, executor=dask_client.get_executor(), journal=journal) == here
-    assert {record["dataset"] for record in journal.records()} == set(TWO)
-    assert searched("random", journal=journal) == here
 
 
 class Killed(Exception):  # noqa: N818
