@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.warehouse.worlds import BOOSTING, runs, written
+from tests.warehouse.worlds import BOOSTING, Templates, runs
 from warehouse import store
 from warehouse.store import Warehouse
 
 
 @pytest.fixture(autouse=True)
-def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+def starter(templates: Templates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """A starter with three runs, and a user without a warehouse."""
-    made = written(tmp_path / "starter", runs(accuracies={f"openml:{number}": 0.9 for number in range(3)}))
+    three = runs(accuracies={f"openml:{number}": 0.9 for number in range(3)})
+    made = templates.copy(tmp_path / "starter", three)
     monkeypatch.setattr(store, "STARTER", made.path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return made
@@ -21,6 +22,12 @@ def starter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
 
 OWN = runs(BOOSTING, "adaboost", accuracies={"openml:7": 0.5, "openml:8": 0.5})
 TODAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def named(templates: Templates, tmp_path: Path) -> Warehouse:
+    """A warehouse elsewhere with two other runs."""
+    return templates.copy(tmp_path / "named", OWN)
 
 
 def test_the_starter_is_named(starter: Warehouse) -> None:
@@ -42,8 +49,7 @@ def test_the_users_own_warehouse_is_the_starter_and_newer_runs() -> None:
     )
 
 
-def test_another_warehouse_may_have_no_run_of_the_starter(tmp_path: Path) -> None:
-    named = written(tmp_path / "named", OWN)
+def test_another_warehouse_may_have_no_run_of_the_starter(named: Warehouse) -> None:
     origins = named.origins()
     assert (origins.of_starter, origins.others) == (0, 2)
     assert origins.in_words() == (
@@ -51,8 +57,9 @@ def test_another_warehouse_may_have_no_run_of_the_starter(tmp_path: Path) -> Non
     )
 
 
-def test_runs_of_the_starter_are_recognized_by_key_after_a_merge(starter: Warehouse, tmp_path: Path) -> None:
-    named = written(tmp_path / "named", OWN)
+def test_runs_of_the_starter_are_recognized_by_key_after_a_merge(
+    starter: Warehouse, named: Warehouse
+) -> None:
     named.merge(starter.path)
     assert named.origins().in_words() == (
         f"the warehouse {named.path} (the starter and 2 other runs, last on {named.origins().last})"
@@ -78,7 +85,7 @@ def test_failed_runs_do_not_count() -> None:
 
 
 def test_an_installation_without_a_starter_makes_no_comparison(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    named: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "STARTER", tmp_path / "nowhere")
-    assert "2 runs" in written(tmp_path / "named", OWN).origins().in_words()
+    assert "2 runs" in named.origins().in_words()

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from tests.warehouse.worlds import FOREST, NUMBERS, runs, values
+from tests.warehouse.worlds import FOREST, NUMBERS, runs, together, values
 from warehouse.storage import delta, ordered_files
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, UnusableWarehouse
@@ -62,9 +62,7 @@ def test_partitioned_tables_are_read_only(tmp_path: Path) -> None:
     assert (Warehouse.open(warehouse.path).version, values(warehouse)) == (0, [])
 
 
-@pytest.mark.parametrize(
-    "name", ["it's mine", 'a "quoted" name', "données été", "a*b?c", "50%", "#1 & {2}; --"]
-)
+@pytest.mark.parametrize("name", ["it's données été, a*b?c", 'a "quoted" 50% #1 & {2}; --'])
 def test_any_usual_path_works(tmp_path: Path, name: str) -> None:
     warehouse = Warehouse.create(tmp_path / name)
     warehouse.write(runs(), source="test")
@@ -79,22 +77,23 @@ def test_paths_unsuitable_for_delta_tables_are_refused(tmp_path: Path, name: str
         Warehouse.create(tmp_path / name)
 
 
-@pytest.mark.parametrize("flow", ["007", "openml:1", "headstart:svm", "a/b c=d", "50%41", "été"])
-def test_flow_names_survive_the_partitioning(warehouse: Warehouse, flow: str) -> None:
-    warehouse.write(runs(flow), source="test")
-    assert warehouse.arrow("SELECT flow FROM evaluations")["flow"].to_pylist() == [flow]
-    assert warehouse.run_table(flow, "predictive_accuracy").runs["flow"].tolist() == [flow]
+def test_flow_names_survive_the_partitioning(warehouse: Warehouse) -> None:
+    flows = ["007", "50%41", "a/b c=d", "headstart:svm", "openml:1", "été"]
+    warehouse.write(together(map(runs, flows)), source="test")
+    assert sorted(warehouse.arrow("SELECT flow FROM evaluations")["flow"].to_pylist()) == flows
+    for flow in flows:
+        assert warehouse.run_table(flow, "predictive_accuracy").runs["flow"].tolist() == [flow]
 
 
 def test_many_small_commits_end_in_few_files_and_every_version_stays_readable(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ordered_files, "_SMALL_FILES", ((100, 3),))
-    for n in range(8):
+    for n in range(6):
         warehouse.write({"setups": pd.DataFrame({"setup": [f"s{n}"], "flow": FOREST})}, source="test")
     folder = warehouse.path / "setups"
     assert len(delta.files_at(folder, delta.newest_version(folder))) <= 4
-    for version in range(9):
+    for version in range(7):
         setups = Warehouse.open(warehouse.path, version=version).sql(
             "SELECT setup FROM setups ORDER BY setup"
         )

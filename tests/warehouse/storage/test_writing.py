@@ -94,7 +94,7 @@ def test_the_order_in_which_tables_are_given_does_not_matter(tmp_path: Path) -> 
     assert one.fingerprint == other.fingerprint
 
 
-@pytest.mark.parametrize("appends", range(TABLES_IN_A_WRITE))
+@pytest.mark.parametrize("appends", [0, 4, TABLES_IN_A_WRITE - 1])
 def test_killed_write_leaves_no_visible_rows_and_the_same_write_then_succeeds(
     one_run: Warehouse, monkeypatch: pytest.MonkeyPatch, appends: int
 ) -> None:
