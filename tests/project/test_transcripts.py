@@ -100,7 +100,10 @@ def test_the_commands_of_a_page_print_what_it_shows(
             continue
         with without(block.without, monkeypatch):
             for step in steps(block):
-                printed = outcome(step.command.replace(SERVER, server), monkeypatch, capsys)
+                command = step.command.replace(SERVER, server)
+                if step.printed is None:
+                    command = re.sub(r"--trials \d+", "--trials 2", command)
+                printed = outcome(command, monkeypatch, capsys)
                 if step.printed is None:
                     continue
                 try:
