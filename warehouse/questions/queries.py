@@ -15,7 +15,14 @@ import pyarrow.compute as pc
 
 from warehouse.questions.normalized_accuracy import normalized_accuracy
 from warehouse.questions.openml_qualities import harmonized
-from warehouse.questions.sampling import MOST_LEARNED, SEARCHES, TASKS, RunSample, choose_sample
+from warehouse.questions.sampling import (
+    MOST_LEARNED,
+    ON_TRAINING_ROWS,
+    SEARCHES,
+    TASKS,
+    RunSample,
+    choose_sample,
+)
 from warehouse.support.errors import Failed, TooFewRuns, UnknownName
 from warehouse.vocabulary.declaration import read_declaration
 from warehouse.vocabulary.inference import inferred_flow
@@ -495,8 +502,11 @@ def _refuse_without_runs(ask: Ask, measure: str, flows: list[str] | None, task_t
         )
 
 
-_MEASURES_OF_TASKS = """
-SELECT DISTINCT e.measure, t.task_type FROM evaluations e JOIN runs r USING (run) JOIN tasks t USING (task)
+_MEASURES_OF_TASKS = f"""
+SELECT DISTINCT e.measure,
+  CASE t.estimation_procedure WHEN '{ON_TRAINING_ROWS}' THEN lower('{ON_TRAINING_ROWS}') ELSE t.task_type
+  END AS task_type
+FROM evaluations e JOIN runs r USING (run) JOIN tasks t USING (task)
 WHERE $flows IS NULL OR list_contains($flows, e.flow)
 """
 

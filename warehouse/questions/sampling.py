@@ -18,18 +18,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-TASKS = """(
-  SELECT t.task, t.dataset FROM tasks t LEFT JOIN datasets d USING (dataset)
-  WHERE t.task_type = $task_type
-  QUALIFY coalesce(t.target = first_value(t.target) OVER (
+ON_TRAINING_ROWS = "Test on Training Data"
+"""OpenML's estimation procedure whose values say nothing about new rows."""
+TASKS = f"""(
+  SELECT t.task, t.dataset FROM (
+    SELECT task, dataset, target,
+      CASE WHEN regexp_full_match(task, 'openml:[0-9]+') THEN estimation_procedure END AS procedure
+    FROM tasks WHERE task_type = $task_type
+  ) t LEFT JOIN datasets d USING (dataset)
+  WHERE t.procedure IS DISTINCT FROM '{ON_TRAINING_ROWS}'
+  WINDOW first_known AS (
     PARTITION BY t.dataset
-    ORDER BY t.target IS NULL, t.target IS DISTINCT FROM d.target, length(t.task), t.task
-  ), true)
+    ORDER BY t.target IS NULL, t.target IS DISTINCT FROM d.target, t.procedure IS NULL, length(t.task), t.task
+  )
+  QUALIFY coalesce(t.target = first_value(t.target) OVER first_known, true)
+    AND coalesce(t.procedure = first_value(t.procedure) OVER first_known, true)
 )"""
-"""Tasks of one type, in a query, with one target per dataset: runs on different targets do not compare.
+"""Tasks of one type, in a query, with one target and one of OpenML's estimation procedures per dataset: runs
+on different targets do not compare, and values of holdouts, cross-validations and training rows differ.
 
 The target is the dataset's own; if that is unknown, that of the dataset's first task, which at OpenML has the
-lowest number. A task with an unknown target counts as having this one.
+lowest number; the procedure is that of the first task with this target. A task with an unknown target or
+procedure counts as having these. Values on the training rows are never used.
 """
 SEARCHES = ("tune", "verify")
 """Sources whose runs were chosen by their results on the dataset."""

@@ -16,7 +16,7 @@ from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs
 from warehouse.questions import queries
 from warehouse.questions.queries import SEARCHES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed
+from warehouse.support.errors import BadInput, Failed, TooFewRuns
 
 ACCURACY = "predictive_accuracy"
 
@@ -327,6 +327,36 @@ def test_the_target_named_by_the_dataset_overrides_that_of_its_first_task(wareho
     named = pd.DataFrame({"dataset": ["openml:1"], "name": "iris", "target": "other"})
     warehouse.write({"datasets": named}, source="openml data")
     assert learned(warehouse) == [0.1, 0.8]
+
+
+def estimated(warehouse: Warehouse, **procedures: tuple[str, float]) -> None:
+    """Runs on tasks of dataset `openml:1`, each with procedure and accuracy."""
+    for task, (procedure, accuracy) in procedures.items():
+        tables = runs(name=task, accuracies={"openml:1": accuracy})
+        key = f"openml:{task.removeprefix('task_')}"
+        facts = {"task": key, "task_type": CLASSES, "target": "class", "estimation_procedure": procedure}
+        tables["tasks"] = tables["tasks"].assign(**facts)
+        tables["runs"]["task"] = key
+        warehouse.write(tables, source="test")
+
+
+def test_only_the_estimation_procedure_of_a_datasets_first_task_is_learned_from(warehouse: Warehouse) -> None:
+    """Own tasks count whatever their procedure, and results on training rows never do."""
+    estimated(
+        warehouse,
+        task_2=("Test on Training Data", 1.0),
+        task_11=("33% Holdout set", 0.7),
+        task_3=("cv10", 0.9),
+        task_20=("cv10", 0.8),
+        **{"1/cv3-2000": ("cv3-2000", 0.6)},
+    )
+    assert learned(warehouse) == [0.9, 0.8, 0.6]
+
+
+def test_runs_that_are_all_on_training_rows_are_refused(warehouse: Warehouse) -> None:
+    estimated(warehouse, task_2=("Test on Training Data", 1.0))
+    with pytest.raises(TooFewRuns, match="on tasks of test on training data: nothing can be learned"):
+        warehouse.run_table(None, ACCURACY)
 
 
 def test_a_setup_lost_by_openml_is_not_learned_from(warehouse: Warehouse) -> None:
