@@ -3,8 +3,9 @@
 import re
 
 _UNTUNED = frozenset({
-    "n_jobs", "nthread", "nthreads", "n_threads", "num_threads", "num.threads", "thread_count", "num_workers",
-    "verbose", "verbosity", "silent", "copy", "copy_X", "warm_start", "memory", "cache_size",
+    "n_jobs", "nthread", "nthreads", "n_threads", "num_threads", "num.threads", "number_of_threads",
+    "thread_count", "num_workers", "verbose", "verbosity", "silent", "logging_level", "train_dir",
+    "tmp_folder", "output_folder", "copy", "copy_X", "warm_start", "memory", "cache_size",
     "categorical_features", "steps", "transformers", "estimators",
     "num-slots", "num-decimal-places", "batch-size", "output-debug-info", "do-not-check-capabilities",
 })  # fmt: skip
@@ -12,13 +13,13 @@ _SEED = re.compile(r"(?<![a-z])seed(?![a-z])|Seed(?![a-z])|SEED|[Rr]andom[_. ]?[
 
 _WEKA_S = (
     "AdaBoostM1", "ADTree", "Bagging", "BFTree", "ClassBalancedND", "ConjunctiveRule",
-    "CVParameterSelection", "Dagging", "DataNearBalancedND", "Decorate", "END", "ExtraTree",
-    "FilteredClassifier", "FURIA", "Grading", "GridSearch", "JRip", "LogitBoost", "MetaCost",
+    "CVParameterSelection", "Dagging", "DataNearBalancedND", "Decorate", "EM", "END", "EnsembleSelection",
+    "ExtraTree", "FilteredClassifier", "FURIA", "Grading", "GridSearch", "JRip", "LogitBoost", "MetaCost",
     "MLPClassifier", "MLPRegressor", "MultiBoostAB", "MultiClassClassifier", "MultilayerPerceptron",
     "MultiScheme", "ND", "RacedIncrementalLogitBoost", "RandomCommittee", "RandomForest",
     "RandomizableFilteredClassifier", "RandomSubSpace", "RandomTree", "RBFClassifier", "RBFNetwork",
-    "RBFRegressor", "RealAdaBoost", "REPTree", "RotationForest", "SGD", "SGDText", "SimpleCart",
-    "Stacking", "StackingC", "ThresholdSelector", "Vote", "VotedPerceptron",
+    "RBFRegressor", "RealAdaBoost", "REPTree", "Resample", "RotationForest", "SGD", "SGDText", "SimpleCart",
+    "SimpleKMeans", "SMOTE", "Stacking", "StackingC", "ThresholdSelector", "Vote", "VotedPerceptron",
 )  # fmt: skip
 _WEKA_SEEDS = {**dict.fromkeys(_WEKA_S, "S"), "J48": "Q", "PART": "Q", "SMO": "W", "LeastMedSq": "G"}
 """Class of Weka -> its option that is a seed. In other classes the same letter is a setting: `S` of J48
@@ -48,14 +49,17 @@ def is_tunable(name: str, component: str = "", description: str = "") -> bool:
 
     >>> is_tunable("S", "weka.J48(1)"), is_tunable("S", "weka.RandomTree"), is_tunable("openml.seed")
     (True, False, False)
+    >>> is_tunable("classif.ranger.num.threads"), is_tunable("classif.ranger.num.trees")
+    (False, True)
 
     Args:
         name: in its component.
         component: name of the flow that has it, with the library in front; empty if unknown.
         description: as the flow gives it.
     """
-    # mlr's interface adds the state of R's generator as openml.*.
-    if name in _UNTUNED or _SEED.search(name) or name.startswith("openml."):
+    # mlr3 puts the learner in front, and mlr's interface adds the state of R's generator as openml.*.
+    ends = {name[place:] for place in range(len(name)) if place == 0 or name[place - 1] == "."}
+    if not ends.isdisjoint(_UNTUNED) or _SEED.search(name) or name.startswith("openml."):
         return False
     if not component.startswith("weka."):
         return True

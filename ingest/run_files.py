@@ -340,7 +340,7 @@ def _json_texts(column: TypedColumn) -> pa.Array:
 
 
 def _json_text(value: Value) -> str:
-    if not isinstance(value, str) or not value.startswith(("[", "{")):
+    if not isinstance(value, str) or not value.startswith(("(", "[", "{")):
         return json.dumps(value)
     text = typed(value)  # a list or an object of OpenML's clients, in one notation
     return json.dumps(text) if text.startswith(("[", "{")) else text

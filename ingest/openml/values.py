@@ -1,16 +1,18 @@
 """Convert OpenML's hyperparameter values to typed values.
 
 scikit-learn's uploads have JSON of the Python value, in Python's dialect (NaN, Infinity); those of 2017 have
-`str()` of it; Weka's and R's have the option's text. Texts that are not JSON are read like cells of a run
-file, so that both sources have the same values.
+`str()` of it, also of lists and tuples; Weka's and R's have the option's text. Texts that are not JSON are
+read like cells of a run file, so that both sources have the same values.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from typing import Any
 
+from ingest.parameter_names import is_tunable
 from ingest.reading.formats.cell_values import typed as cell_value
 
 _SERIALIZED = "oml-python:serialized_object"
@@ -30,6 +32,11 @@ def typed(raw: str) -> str:
 
     >>> typed("NaN"), typed('{"oml-python:serialized_object": "type", "value": "np.float64"}')
     ('"NaN"', '"np.float64"')
+
+    Tuples are lists, and the seeds and resources in an object, such as a splitter, are left out:
+
+    >>> typed("(100, None)"), typed('{"name": "KFold", "parameters": {"n_splits": "3", "random_state": "7"}}')
+    ('[100, null]', '{"name": "KFold", "parameters": {"n_splits": "3"}}')
     """
     return json.dumps(_plain(_decoded(raw)), allow_nan=False)
 
@@ -47,7 +54,16 @@ def _decoded(raw: str) -> Any:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
-        return cell_value(raw)
+        return _of_python(raw) if raw.startswith(("(", "[", "{")) else cell_value(raw)
+
+
+def _of_python(raw: str) -> Any:
+    """The list or object that a text of Python stands for, else the text."""
+    try:
+        value = json.loads(json.dumps(ast.literal_eval(raw)))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return raw
+    return value if isinstance(value, list | dict) else raw
 
 
 def _plain(value: Any) -> Any:
@@ -60,7 +76,7 @@ def _plain(value: Any) -> Any:
         return value
     if value.get(_SERIALIZED) in ("type", "function") and isinstance(value.get("value"), str):
         return value["value"]
-    return {name: _plain(part) for name, part in value.items()}
+    return {name: _plain(part) for name, part in value.items() if is_tunable(name)}
 
 
 def _refers(value: Any) -> bool:

@@ -27,6 +27,13 @@ REFERENCE = '{"oml-python:serialized_object": "component_reference", "value": {"
         ('{"a": {"b": Infinity}}', {"a": {"b": "Infinity"}}),
         ('{"oml-python:serialized_object": "function", "value": "f_classif"}', "f_classif"),
         ('{"broken', '{"broken'),
+        ("(100,)", [100]),
+        ("[None, 'a', {'C': (1, 2)}]", [None, "a", {"C": [1, 2]}]),
+        ("[0, {1}]", "[0, {1}]"),
+        ("(5)", "(5)"),
+        ("nan", "NaN"),
+        ("<function f_classif at 0x7f6d4012ab>", "<function f_classif>"),
+        ('[{"value": {"n_splits": "3", "random_state": "7"}}]', [{"value": {"n_splits": "3"}}]),
     ],
 )
 def test_values_get_their_type(raw: str, value: object) -> None:
