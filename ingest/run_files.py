@@ -24,6 +24,7 @@ from ingest.reading.column_types.columns import label
 from ingest.reading.formats.encoding import quoted, read_bytes
 from ingest.reading.formats.typed_tables import TypedColumn, TypedTable, read_typed_table
 from ingest.run_columns import (
+    BOOKKEEPING,
     OF_DATASET,
     first_row,
     measure_names,
@@ -214,14 +215,14 @@ def _run_tables(table: TypedTable, flows: np.ndarray, tasks: np.ndarray) -> dict
     names = measure_names(table)
     measures = {measure: measured(name, measure, table.columns[name]) for name, measure in names.items()}
     evaluated = np.logical_or.reduce([~np.isnan(values) for values in measures.values()])
-    position = np.flatnonzero(evaluated)
-    if not len(position):
+    if not evaluated.any():
         raise UnreadableInput(f"no row has a value of {', '.join(names)}")
     if not evaluated.all():
         left_out = counted(int((~evaluated).sum()), "rows")
         logger.warning("%s without a value of any measure left out", left_out)
     of_others = any(str(flow).startswith(OTHER) for flow in pd.unique(flows))
     columns = parameter_columns(table, names, flows, of_others=of_others)
+    position = np.flatnonzero(evaluated & _has_known_setup(table, names, flows, columns))
     parameters = {name: column.take(position) for name, column in columns.items()}
     tasks, flows = tasks[position], flows[position]
     setups = _setup_ids(flows, parameters)
@@ -241,6 +242,36 @@ def _run_tables(table: TypedTable, flows: np.ndarray, tasks: np.ndarray) -> dict
             _evaluations(flows, runs, name, values[position]) for name, values in measures.items()
         ),
     }
+
+
+def _has_known_setup(
+    table: TypedTable, names: Iterable[str], flows: np.ndarray, columns: Mapping[str, TypedColumn]
+) -> np.ndarray:
+    """(rows,) whether the hyperparameters of the row's setup at OpenML are known; how many are not is logged.
+
+    Args:
+        names: columns of measures.
+        columns: of hyperparameters.
+
+    Raises:
+        BadInput: a flow has several setups, but the table no column of a hyperparameter.
+    """
+    setups = table.columns.get("setup_id")
+    if setups is None:
+        return np.ones(len(flows), dtype=bool)
+    is_bare = {name.lower() for name in table.columns} <= BOOKKEEPING | {"task_id", *names}
+    if is_bare and len(setups.values) > 1 and len(pd.unique(flows)) == 1:
+        raise UnreadableInput(
+            f"there are {counted(len(setups.values), 'setups')} (setup_id), but no hyperparameters: export"
+            " them, too, as list_evaluations_setups of OpenML's client does, or leave out the column setup_id"
+            " if all runs have the same"
+        )
+    filled = np.any([np.zeros(len(flows), dtype=bool), *(own.codes >= 0 for own in columns.values())], axis=0)
+    known: np.ndarray = filled | ~np.isin(flows, flows[filled])
+    if not known.all():
+        left_out = counted(int((~known).sum()), "rows")
+        logger.warning("%s of setups without any hyperparameter left out", left_out)
+    return known
 
 
 def _check_flow(metadata: Mapping[str, Any], flow: str) -> None:

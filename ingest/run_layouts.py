@@ -1,7 +1,8 @@
 """Layouts of run files: tables of several programs become one row per run.
 
 Frames of OpenML's Python client have a row for each run and measure (`function`, `value`), those of its R
-client dots in their names (`task.id`). Tables of ASlib, the library of algorithm selection scenarios, have
+client dots in their names (`task.id`), and a row for each hyperparameter if they were joined with lists of
+setups (`parameter.name`, `value`). Tables of ASlib, the library of algorithm selection scenarios, have
 `repetition`, and `openml_task_id` or `instance_id`. Search tools mark hyperparameters (`params.C`) or keep
 them in a dictionary, and a column like `runstatus` or `state` tells which runs failed or have not ended.
 """
@@ -43,6 +44,10 @@ _ALIASES = {
     "ttid": "task_type",
 }
 
+_OF_MEASURES = ("function", "measure", "metric")
+_OF_SETUPS = frozenset({"data_type", "default_value", "full_name", "parameter_name"})
+"""Columns of a list of setups."""
+
 _STATUS = frozenset({"runstatus", "state", "status"})
 _ENDED_WELL = re.compile(
     r"(.*\.)?(ok|success|succeeded|finished|completed?|done|terminated)\b.*", re.IGNORECASE
@@ -79,14 +84,16 @@ def unified(table: TypedTable) -> TypedTable:
             continue
         plain = "task_id" if is_aslib and name == "instance_id" else spelled(name)
         plain = _ALIASES.get(plain, plain)
-        is_bookkeeping = plain in BOOKKEEPING or plain == "task_id"
+        is_bookkeeping = plain in BOOKKEEPING or plain in _OF_SETUPS or plain == "task_id"
         columns[plain if is_bookkeeping and plain not in table.columns else name] = column
     columns = _of_ended_runs(columns)
     metadata = table.metadata
-    if {"function", "value"} <= columns.keys():
-        measures = [*map(str, columns["function"].values)]
-        columns = _one_row_a_run(columns)
+    naming = _naming_column(columns)
+    if naming in _OF_MEASURES:
+        measures = [*map(str, columns[naming].values)]
         metadata = {**metadata, "col_measures": [*(metadata.get("col_measures") or []), *measures]}
+    if naming is not None:
+        columns = _one_row_a_run(columns, naming)
     columns = _once_a_run(columns)
     marked = [name for name in columns if _OF_SETTING.match(name)]
     for name in [] if marked else [name for name in columns if name.lower() in _DICTIONARIES]:
@@ -146,12 +153,22 @@ def _once_a_run(columns: dict[str, TypedColumn]) -> dict[str, TypedColumn]:
     return {name: own.take(~repeated) for name, own in columns.items()}
 
 
-def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]:
-    """Replace the rows per measure, named in `function`, by a column per measure."""
-    value, function, run = columns["value"], columns["function"], columns.get("run_id")
-    n = len(function.codes)
+def _naming_column(columns: Mapping[str, TypedColumn]) -> str | None:
+    """The column that names what `value` is of, if a run has several rows; always `function`."""
+    run = columns.get("run_id")
+    if "value" not in columns or "function" in columns or run is None or len(run.values) == len(run.codes):
+        return "function" if {"function", "value"} <= columns.keys() else None
+    names = (*_OF_MEASURES, "parameter_name", "parameter", "name")
+    return next((name for name in names if name in columns), None)
+
+
+def _one_row_a_run(columns: Mapping[str, TypedColumn], naming: str) -> dict[str, TypedColumn]:
+    """Replace the rows per measure or hyperparameter, named in a column, by a column for each."""
+    value, named, run = _whole(columns), columns[naming], columns.get("run_id")
+    mark = "" if naming in _OF_MEASURES else "params."
+    n = len(named.codes)
     runs = np.arange(n) if run is None else run.codes
-    if run is None and len(function.values) > 1:
+    if run is None and len(named.values) > 1:
         raise UnreadableInput("rows have different measures in the column function, and there is no run_id")
     _, first, row_of = np.unique(runs, return_index=True, return_inverse=True)
     order = np.argsort(first)  # runs in the order of the file
@@ -159,20 +176,31 @@ def _one_row_a_run(columns: Mapping[str, TypedColumn]) -> dict[str, TypedColumn]
     found = {
         name: column.take(first[order])
         for name, column in columns.items()
-        if name not in ("function", "value", "values")
+        if name not in (naming, "value", "values") and not (mark and name in _OF_SETUPS)
     }
-    for code, measure in enumerate(function.values):
+    for code, name in enumerate(named.values):
         codes = np.full(len(first), -1)
-        rows = function.codes == code
+        rows = named.codes == code
         codes[place[rows]] = value.codes[rows]
         contradicted = codes[place[rows]] != value.codes[rows]
         if contradicted.any():
             row = int(np.flatnonzero(rows)[np.argmax(contradicted)])
             raise UnreadableInput(
-                f"row {row + 1} has another value of {quoted(measure)} than a later row of its run"
+                f"row {row + 1} has another value of {quoted(name)} than a later row of its run"
             )
-        found[str(measure)] = TypedColumn(codes, value.values)
+        found[f"{mark}{name}"] = TypedColumn(codes, value.values)
     return found
+
+
+def _whole(columns: Mapping[str, TypedColumn]) -> TypedColumn:
+    """The column `value`, or the means of `values`, lists of one for each fold, if no row has a value."""
+    value, folds = columns["value"], columns.get("values")
+    if folds is None or (value.codes >= 0).any():
+        return value
+    try:
+        return TypedColumn(folds.codes, tuple(float(np.mean(json.loads(str(own)))) for own in folds.values))
+    except (ValueError, TypeError):
+        return value
 
 
 def _from_dictionaries(column_name: str, column: TypedColumn) -> dict[str, TypedColumn]:

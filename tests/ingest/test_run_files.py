@@ -289,6 +289,30 @@ def test_frames_of_openmls_python_client_are_run_files(
     assert warehouse.run_table(flow, "auc").runs["value"].tolist() == [0.625]
 
 
+@pytest.mark.parametrize("parameters", [IN_COLUMNS, IN_ONE])
+def test_runs_of_setups_that_openml_lost_are_left_out(tmp_path: Path, parameters: tuple[str, ...]) -> None:
+    content = "\n".join(map("".join, zip(CLIENT, parameters, strict=True)))
+    lost = "12,103,6,998,8353,x.SVC(16),d3,predictive_accuracy,2018-06-20,0.99,,"
+    lost += "," * parameters[0].count(",")
+    assert len(read_run_file(write(tmp_path, f"{content}\n{lost}"), "8353").tables["runs"]) == 2
+
+
+def test_setups_without_hyperparameters_are_not_one_configuration(tmp_path: Path) -> None:
+    """Unless the file does not tell them apart."""
+    path = write(tmp_path, "\n".join(CLIENT))
+    with pytest.raises(BadInput, match=r"2 setups \(setup_id\), but no hyperparameters: export them"):
+        read_run_file(path, "8353")
+    path.write_text(path.read_text().replace("setup_id", "tags"))
+    assert len(read_run_file(path, "8353").tables["setups"]) == 1
+
+
+def test_values_of_folds_are_averaged(tmp_path: Path) -> None:
+    """`list_evaluations(per_fold=True)` has no value of the whole run."""
+    content = f'run_id,task_id,C,function,value,values\n1,3,0.1,{ACCURACY},,"[0.5, 0.75]"\n'
+    tables = read_run_file(write(tmp_path, content), "svc").tables
+    assert tables["evaluations"]["value"].to_pylist() == [0.625]
+
+
 def test_each_function_of_a_frame_is_a_measure(warehouse: Warehouse, tmp_path: Path) -> None:
     """Known or not: a table of evaluations has nothing else in the column."""
     content = "\n".join(map("".join, zip(CLIENT, IN_COLUMNS, strict=True)))
@@ -299,9 +323,22 @@ def test_each_function_of_a_frame_is_a_measure(warehouse: Warehouse, tmp_path: P
     assert warehouse.run_table("8353", "number_of_cats").runs["value"].tolist() == [0.625]
 
 
+@each("naming", ["parameter.name", "name"])
+def test_a_row_for_each_hyperparameter_of_a_run_is_read(tmp_path: Path, naming: str) -> None:
+    """As in lists of evaluations and setups that were joined in R."""
+    rows = [f"{run},{task},{auc}" for run, task, auc in (("1", "3", "0.5"), ("2", "6", "0.75"))]
+    values = [[("C", "0.1"), ("kernel", "rbf"), ("openml.seed", "7")], [("kernel", "poly")]]
+    lines = [f"{row},numeric,{n},{v}" for row, own in zip(rows, values, strict=True) for n, v in own]
+    content = "\n".join([f"run.id,task.id,{ACCURACY},data.type,{naming},value", *lines])
+    tables = read_run_file(write(tmp_path, content), "svm").tables
+    assert tables["evaluations"]["value"].to_pylist() == [0.5, 0.75]
+    found = [tables["hyperparameters"][of].to_pylist() for of in ("parameter", "value")]
+    assert sorted(zip(*found, strict=True)) == [("C", "0.1"), ("kernel", '"poly"'), ("kernel", '"rbf"')]
+
+
 def test_rows_that_contradict_each_other_about_a_run_are_refused(tmp_path: Path) -> None:
     """As those of folds do; a repeated row is left out."""
-    content = "\n".join(CLIENT)
+    content = "\n".join(CLIENT).replace("setup_id", "tags")
     with pytest.raises(BadInput, match="row 1 has another value of 'predictive_accuracy' than a later row"):
         read_run_file(write(tmp_path, content + "\n" + CLIENT[1].replace("0.75", "0.7")), "8353")
     assert len(read_run_file(write(tmp_path, content + "\n" + CLIENT[1]), "8353").tables["runs"]) == 2
