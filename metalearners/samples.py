@@ -31,7 +31,7 @@ VERSION = 2
 
 _FLOW_OF_NAME = """
 SELECT coalesce(algorithm, flow) AS algorithm FROM flows
-WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) ORDER BY flow
+WHERE flow IN ($name, 'openml:' || $name, 'other:' || $name) OR algorithm = $name ORDER BY flow
 """
 
 
@@ -39,7 +39,7 @@ def flow_named(warehouse: Warehouse, name: str) -> str | None:
     """The name of a flow's runs in a joint table: its algorithm, else its key; None = unknown.
 
     Args:
-        name: the flow's key, with or without its source.
+        name: the flow's key, with or without its source, or its algorithm.
     """
     known = warehouse.arrow(_FLOW_OF_NAME, {"name": name})["algorithm"].to_pylist()
     return str(known[0]) if known else None

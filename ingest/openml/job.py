@@ -184,15 +184,15 @@ class _Job:
         )
 
     def _explain_absence(self, parts: Sequence[str]) -> str | None:
-        """The reason if there is no run at all, else None; records flows without runs."""
+        """The reason if there is no run at all, else None; records flows, tasks and measures without runs."""
         known = (
             len(self._store.known_runs(filters, measure))
             for filters, measure in product(parts, self._selection.measures)
         )
         if not self._store.added.get("runs") and not any(known):
             return why_nothing(self._selection, parts, self._connection)
-        for flow in self._store.without_runs(self._selection.flows):
-            self._records.skip(f"flow {flow}", "the server has no evaluated run of it")
+        for what in self._store.without_runs(self._selection):
+            self._records.skip(what, "the server has no evaluated run of it")
         return None
 
     def sweep(self, filters: str, measure: str, *, with_setups: bool = False) -> Sweep:

@@ -18,6 +18,7 @@ from ingest.openml.api.connection import ApiError
 from ingest.openml.api.documents import Parameter, SetupValues, UnreadableError, read_setups
 from ingest.openml.numbers import IdSet
 from ingest.openml.parents import Parents
+from ingest.openml.selection import Selection
 from ingest.openml.sweep import LARGEST_PAGE, Page, Position
 from ingest.openml.tables import Rows, Tables, evaluation_tables, failed_run_tables, key, setup_tables
 from warehouse.store import Warehouse
@@ -133,11 +134,19 @@ class BatchStore:
             rows = self._warehouse.arrow(_KNOWN, of_flows)
         return IdSet.of_array(rows["number"].to_numpy())
 
-    def without_runs(self, flows: Sequence[int]) -> list[int]:
-        """The flows among `flows` without an evaluated run in the warehouse."""
-        query = "SELECT DISTINCT flow FROM evaluations WHERE list_contains($flows, flow)"
-        found = self._warehouse.arrow(query, {"flows": [key(flow) for flow in flows]})["flow"].to_pylist()
-        return [flow for flow in flows if key(flow) not in found]
+    def without_runs(self, selection: Selection) -> list[str]:
+        """The flows, tasks and measures named in a selection without an evaluated run in the warehouse."""
+        named = {
+            "flow": ([key(flow) for flow in selection.flows], "evaluations"),
+            "task": ([key(task) for task in selection.tasks], "(FROM runs WHERE outcome = 'success')"),
+            "measure": ([*selection.measures], "evaluations"),
+        }
+        missing = []
+        for kind, (names, table) in named.items():
+            query = f"SELECT DISTINCT {kind} AS name FROM {table} WHERE list_contains($names, {kind})"
+            found = self._warehouse.arrow(query, {"names": names})["name"].to_pylist() if names else []
+            missing += [f"{kind} {name.removeprefix('openml:')}" for name in names if name not in found]
+        return missing
 
     def put_evaluations(self, batch: Batch) -> None:
         """Store evaluations."""

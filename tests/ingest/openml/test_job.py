@@ -152,10 +152,16 @@ def test_measures_of_regression_are_named_with_their_option(warehouse: Warehouse
         ingest(warehouse, server, replace(JUST_ACCURACY, tasks=(1,)))
 
 
-def test_a_flow_without_runs_among_others_is_recorded(warehouse: Warehouse, world: World) -> None:
-    with OpenMLServer(world) as server:
-        ingest(warehouse, server, replace(JUST_ACCURACY, flows=(names.J48, 999_999)))
-    assert ("flow 999999", "the server has no evaluated run of it") in job_states(warehouse.path)[0].skipped
+@each("missing", ["flow 999999", "task 888888", "measure webb_bias"])
+def test_what_has_no_runs_among_others_is_recorded(tmp_path: Path, missing: str) -> None:
+    kind, name = missing.split()
+    known: dict[str, Any] = {"flows": (names.J48,), "tasks": (1,), "measures": (ACCURACY,)}
+    known[f"{kind}s"] += (name if kind == "measure" else int(name),)
+    warehouse = Warehouse.create(tmp_path / kind)
+    with OpenMLServer(generated_world()) as server:
+        ingest(warehouse, server, Selection(**known))
+    skipped = [what for what, why in job_states(warehouse.path)[0].skipped if "no evaluated run of it" in why]
+    assert skipped == [missing]
 
 
 # ---- again ---------------------------------------------------------------------------------------

@@ -123,5 +123,6 @@ def test_a_flow_without_runs_on_this_task_type_is_refused(templates: Templates, 
     tables = runs_of(flow="openml:26", algorithm="mlr.regr.rpart")
     tables["tasks"]["task_type"] = "supervised_regression"
     warehouse = templates.copy(tmp_path / "warehouse", tables, runs_of(accuracies={"openml:2": 0.9}))
-    with pytest.raises(BadInput, match=r"openml:26 \(mlr.regr.rpart\) are on tasks of regression"):
-        describe_task(load_dataset(numbers(50)), warehouse=warehouse, flows=["openml:26"])
+    for name in ("openml:26", "26", "mlr.regr.rpart"):
+        with pytest.raises(BadInput, match=rf"{name} \(mlr.regr.rpart\) are on tasks of regression"):
+            describe_task(load_dataset(numbers(50)), warehouse=warehouse, flows=[name])
