@@ -220,12 +220,16 @@ def _alike_tables(
     columns = _columns(parameters, known)
     named = {column.parameter for column in columns}
     given = {(column.component_flow, column.name) for column in columns}
+    of_flow = {(own.component_flow, own.name) for own in (known.parameters if known else ())}
+    # Set in a component that the flow does not have: which of the flow's is meant is unknown.
+    elsewhere = {name for component, name in given if (component, name) not in of_flow}
     defaults = [
         parameter
         for parameter in (known.parameters if known else ())
         if parameter.value_left_out is not None
         and parameter.parameter not in named
         and (parameter.component_flow, parameter.name) not in given
+        and parameter.name not in elsewhere
         and not is_structure(parameter.value_left_out)
     ]
     everything = [*columns, *defaults]

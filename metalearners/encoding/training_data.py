@@ -91,8 +91,9 @@ def training_data(runs: RunTable, metafeatures: pd.DataFrame) -> TrainingData:
     """
     table = runs.runs
     if table.empty:
+        of_flow = f" of flow {runs.flow}" if runs.flow else ""
         raise TooFewRuns(
-            f"no run of flow {runs.flow or 'any'} has {runs.measure}: there is nothing to learn from"
+            f"no run{of_flow} has a valid value of {runs.measure}: there is nothing to learn from"
         )
     dataset, datasets = pd.factorize(table["dataset"])
     _, first = np.unique(dataset, return_index=True)

@@ -74,6 +74,16 @@ def test_setups_may_name_another_version_of_a_component() -> None:
     assert len({(row["setup"], row["parameter"]) for row in rows}) == len(rows)
 
 
+def test_a_value_of_an_unknown_component_is_not_joined_by_defaults_of_its_name() -> None:
+    """Two components of the flow have a `C`, and the setup names another version of one of them."""
+    parts = (FlowParameter(part, flow, "C", f"{part}__C", True, None, "1") for part, flow in ("a2", "b3"))
+    flow = KnownFlow("x", (*parts, FlowParameter("", "41", "D", "D", True, None, "4")))
+    parameters = {"1": Parameter("1", "40", "x.A(1)_C", "C")}
+    rows = setup_tables([SetupValues("8", "41", ("1",), "0.5")], parameters, {"41": flow})["hyperparameters"]
+    found = dict(zip(rows["parameter"].to_pylist(), rows["value"].to_pylist(), strict=True))
+    assert found == {"C": "0.5", "D": "4"}
+
+
 def test_an_omitted_flag_of_weka_is_off() -> None:
     flags = tuple(
         FlowParameter("", "41", name, name, True, kind, None)
