@@ -117,7 +117,10 @@ def network_scores(table: Table, name: str) -> tuple[Floats, float]:
 
     estimator = getattr(pytabkit, f"{name}_{table.kind.flaml_suffix}")
     model = estimator(device="cpu", random_state=0, n_threads=1, val_fraction=0.2)
-    features = typed_frame(table.dataset)
+    features = typed_frame(table.dataset)  # the networks take no missing numbers
+    features = features.fillna(features.iloc[table.train].median(numeric_only=True)).fillna(
+        dict.fromkeys(features.select_dtypes("number"), 0.0)
+    )
     began = time.process_time()
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
