@@ -2,7 +2,7 @@
 
     python docs/pictures.py
 
-Its figures come from the tables of `pages/explanation/how-good-it-is.md`, so that both say the same.
+Its figures come from the first table of the section on whole tables in `pages/explanation/how-good-it-is.md`.
 `overview.svg` beside it was drawn with the same style and is edited by hand.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 PAGES = Path(__file__).parent / "pages"
 PICTURE = PAGES / "images" / "gains.svg"
-TABLES = 30
+TABLES = 60
 """Number of tables on which all contenders were trained."""
 STYLE = """\
   <style>
@@ -48,7 +48,7 @@ def picture() -> str:
 
 @dataclass(frozen=True)
 class Contender:
-    """A competitor of the first recommendation, or of the best of the first three."""
+    """A competitor of a recommendation."""
 
     name: str
     better: int
@@ -58,16 +58,16 @@ class Contender:
 
 
 def contenders(page: str) -> list[tuple[str, list[Contender]]]:
-    """Read the two comparisons on whole tables: a heading and its rows, in the page's order."""
+    """Read the first comparison on whole tables: the competitors of our first, and those of our average."""
     section = page.split("## On whole tables")[1].split("\n## ")[0]
-    found: list[tuple[str, list[Contender]]] = []
-    for line in section.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 5 and cells[1] == "mean":
-            found.append((cells[0], []))
-        elif len(cells) == 5 and (won := re.match(r"(\d+) - (\d+)", cells[3])):
-            found[-1][1].append(Contender(cells[0], int(won[1]), int(won[2]), cells[4]))
-    return found
+    found: dict[str, list[Contender]] = {"Our first, against": [], "Our average of three, against": []}
+    table = section.split("\n\n| ")[1].split("\n\n")[0]
+    for line in table.splitlines()[2:]:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        for (won, p), rows in zip((cells[2:4], cells[4:6]), found.values(), strict=True):
+            if not name.startswith("**") and (counts := re.match(r"(\d+) - (\d+)", won)):
+                rows.append(Contender(name, int(counts[1]), int(counts[2]), p))
+    return list(found.items())
 
 
 def gains(groups: Sequence[tuple[str, Sequence[Contender]]]) -> str:
@@ -103,12 +103,12 @@ def gains(groups: Sequence[tuple[str, Sequence[Contender]]]) -> str:
     foot = text(
         12,
         y - 8,
-        "Accuracy on rows held out; no run on the table or its near copies was known. "
-        "p: Wilcoxon, two-sided, Holm over all rows.",
+        "Accuracy on held-out rows; no run on the table or its near copies was known. "
+        "p: Wilcoxon, two-sided, Holm.",
         "quiet small",
     )
     label = (
-        f"Bars: on most of {TABLES} held-out tables Headstart's recommendation is better than each contender."
+        f"Bars: on how many of {TABLES} held-out tables Headstart's recommendation is better than each contender."
     )
     return svg(760, y + 8, label, [*head, *parts, foot])
 
