@@ -107,9 +107,8 @@ def gains(groups: Sequence[tuple[str, Sequence[Contender]]]) -> str:
         "p: Wilcoxon, two-sided, Holm.",
         "quiet small",
     )
-    label = (
-        f"Bars: on how many of {TABLES} held-out tables Headstart's recommendation is better than each contender."
-    )
+    told = "Headstart's recommendation is better than each contender"
+    label = f"Bars: on how many of {TABLES} held-out tables {told}."
     return svg(760, y + 8, label, [*head, *parts, foot])
 
 
