@@ -59,7 +59,7 @@ class Scorer(Protocol):
         """
 
     def average(self, scores: Sequence[Floats], weights: Sequence[float]) -> Predictions:
-        """Weighted average of averageable (n, k) `scores`: the prediction of an ensemble."""
+        """Average of averageable (n, k) `scores` with `weights` of sum 1: the prediction of an ensemble."""
 
 
 SCORERS: Mapping[TaskType, Scorer] = {CLASSIFICATION: ClassScorer(), REGRESSION: NumberScorer()}

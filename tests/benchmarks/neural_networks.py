@@ -108,8 +108,8 @@ def outcome(table: Table, ours: list[Any]) -> dict[str, Any]:
     }
 
 
-def averaged(table: Table, scores: list[Floats], weights: list[float]) -> Floats:
-    return table.scorer.average(scores, weights).scores
+def averaged(table: Table, scores: list[Floats], shares: list[float]) -> Floats:
+    return table.scorer.average(scores, [share / sum(shares) for share in shares]).scores
 
 
 def network_scores(table: Table, name: str) -> tuple[Floats, float]:
