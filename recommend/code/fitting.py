@@ -55,7 +55,7 @@ class Fitting:
 
     dataset: Dataset
     imports: Imports = field(default_factory=Imports)
-    """Names that not every script may use, unlike those in `recommend.code.script.FROM_MODULES`."""
+    """Names that not every script may use, unlike those that `recommend.code.script` lists."""
     lines: list[str] = field(default_factory=list)
     steps: list[tuple[str, Raw]] = field(default_factory=list)
     """Name of a step in the fitted pipeline, and its variable."""

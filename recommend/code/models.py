@@ -26,7 +26,7 @@ from ingest.reading.column_types.roles import Role
 from ingest.reading.datasets import Dataset
 from recommend.code import snippets
 from recommend.code.fitting import find_fitting
-from recommend.code.script import FROM_MODULES, fit_functions
+from recommend.code.script import fit_functions, imported_names
 from recommend.code.targets import target_code
 from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -66,8 +66,7 @@ def plain_model(configuration: Configuration, rows: Positions | None, dataset: D
         source = "\n".join(fit_functions(fitting))
         names |= {
             name: getattr(import_module(module), name)
-            for name, module in (FROM_MODULES | fitting.imports).items()
-            if name in source
+            for name, module in imported_names(source, fitting).items()
         }
         exec(source, names)  # consists of literals and our own names only
         target = target_code(dataset).values(dataset)

@@ -41,7 +41,7 @@ _MODULES = {
     "pd": "import pandas as pd",
     "warnings": "import warnings",
 }
-FROM_MODULES = {
+_FROM_MODULES = {
     "CalibratedClassifierCV": "sklearn.calibration",
     "ColumnTransformer": "sklearn.compose",
     "FrozenEstimator": "sklearn.frozen",
@@ -173,6 +173,12 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
+def imported_names(source: str, fitting: Fitting) -> dict[str, str]:
+    """The classes and functions that `source` uses -> the module that each is imported from."""
+    used = _names(source)
+    return {name: module for name, module in (_FROM_MODULES | fitting.imports).items() if name in used}
+
+
 def _names(source: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
@@ -196,9 +202,8 @@ def _imports(body: str, fitting: Fitting) -> str:
     names = _names(body)
     plain_imports = {name: line for name, line in _MODULES.items() if name in names}
     by_module: dict[str, list[str]] = {}
-    for name, module in sorted((FROM_MODULES | fitting.imports).items()):
-        if name in names:
-            by_module.setdefault(module, []).append(name)
+    for name, module in sorted(imported_names(body, fitting).items()):
+        by_module.setdefault(module, []).append(name)
     sections = []
     for is_standard in (True, False):
         lines = [

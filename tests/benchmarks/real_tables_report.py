@@ -123,13 +123,13 @@ def alone(record: Record, measure: str) -> Values:
     """Measures of single candidates, and of the members of the average."""
     fits, own = record["fits"], record["recommended"][measure]
     members = dict.fromkeys(own["ours"])
-    several = {"FLAML"} & {*record["several"]}
+    flaml = record["several"].get("FLAML")
     return {
         FIRST: fits[own["ours"][0]]["held_out"],
         AVERAGED: own["averaged"],
         "portfolio": fits[own["portfolio"][0]]["held_out"],
         **{f"default {name}": fits[key]["held_out"] for name, key in record["defaults"].items()},
-        **{f"{name}'s LightGBM": fits[record["several"][name][0]]["held_out"] for name in several},
+        **({} if flaml is None else {"FLAML's LightGBM": fits[flaml[0]]["held_out"]}),
         **{f"{MEMBER}{place}": fits[key]["held_out"] for place, key in enumerate(members, start=1)},
     }
 

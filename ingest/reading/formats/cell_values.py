@@ -14,7 +14,7 @@ _INTEGER = re.compile(r"([+-]?[0-9]{1,300})L?")
 _NUMBER = re.compile(r"[+-]?([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]++)?")
 _QUOTED = re.compile(r'"([^"\\]*)"')
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""In Python's text of a function, different in each process."""
+"""Address in Python's text of a function; it differs in each process."""
 
 
 def typed(text: str) -> Value:
