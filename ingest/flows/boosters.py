@@ -50,13 +50,15 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
     early_stopping: bool = False
     """Hold out validation rows from the training rows, stop when the loss on them has not fallen for
     `PATIENCE` rounds, and keep the best round."""
+    refit: bool = False
+    """After early stopping, fit again on all rows, with the number of rounds that was found."""
     seed: int = 0
     """Random seed of the booster and of the choice of validation rows."""
 
     def model(self, **options: Any) -> Any:
         """The library's unfitted estimator."""
         kind = getattr(import_module(self.library), self.CLASSES[self.library])
-        return kind(**options, **self._objective(), **self.settings)
+        return kind(**{**self._objective(), **self.settings, **options})
 
     @abstractmethod
     def _objective(self) -> Mapping[str, Any]:
@@ -69,9 +71,11 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
             return
         train, valid = hold_out_to_stop(strata, self.seed)
         self.model_ = self._fitted(rows.take(train), rows.take(valid) if len(valid) else None)
+        if self.refit and len(valid) and not isinstance(self.model_, _Constant):
+            self.model_ = self._fitted(rows, None, **_FOUND[self.library](self.model_))
 
-    def _fitted(self, train: _Rows, valid: _Rows | None) -> Any:
-        return _FIT[self.library](self, train, valid)
+    def _fitted(self, train: _Rows, valid: _Rows | None, **found: Any) -> Any:
+        return _FIT[self.library](self, train, valid, **found)
 
     def _rows(self, X: Floats) -> Floats | pd.DataFrame:
         """Rows to predict, in the library's format."""
@@ -150,10 +154,10 @@ class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
         predicted: Floats = np.asarray(self.model_.predict(self._rows(X)), dtype=float)
         return predicted
 
-    def _fitted(self, train: _Rows, valid: _Rows | None) -> Any:
+    def _fitted(self, train: _Rows, valid: _Rows | None, **found: Any) -> Any:
         if np.ptp(train.outcomes.astype(np.float32)) == 0:
             return _Constant(float(train.outcomes.mean()))
-        return super()._fitted(train, valid)
+        return super()._fitted(train, valid, **found)
 
     def _objective(self) -> Mapping[str, Any]:
         return OBJECTIVES[self.library][self.loss]
@@ -203,10 +207,10 @@ class _Rows(Rows):
     """(n,)"""
 
 
-def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
+def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None, **found: Any) -> Any:
     from lightgbm import early_stopping
 
-    model = booster.model(random_state=booster.seed, n_jobs=1, verbose=-1)
+    model = booster.model(random_state=booster.seed, n_jobs=1, verbose=-1, **found)
     watched: dict[str, Any] = {}
     if valid is not None:
         watched = {
@@ -220,7 +224,7 @@ def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
     )
 
 
-def _fit_xgboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
+def _fit_xgboost(booster: Booster, train: _Rows, valid: _Rows | None, **found: Any) -> Any:
     model = booster.model(
         random_state=booster.seed,
         n_jobs=1,
@@ -228,12 +232,13 @@ def _fit_xgboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
         enable_categorical=True,
         feature_types=["c"] * booster.n_categorical + ["q"] * (train.X.shape[1] - booster.n_categorical),
         early_stopping_rounds=None if valid is None else PATIENCE,
+        **found,
     )
     watched = None if valid is None else [(valid.X, valid.outcomes)]
     return model.fit(train.X, train.outcomes, sample_weight=train.weights, eval_set=watched, verbose=False)
 
 
-def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
+def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None, **found: Any) -> Any:
     n_categorical = booster.n_categorical
     model = booster.model(
         random_seed=booster.seed,
@@ -241,6 +246,7 @@ def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None) -> Any:
         verbose=False,
         allow_writing_files=False,
         cat_features=list(range(n_categorical)),
+        **found,
     )
     return model.fit(
         _for_catboost(train.X, n_categorical),
@@ -263,3 +269,21 @@ _FIT: dict[str, Callable[..., Any]] = {
     "xgboost": _fit_xgboost,
     "catboost": _fit_catboost,
 }
+
+
+def _found_by_catboost(model: Any) -> dict[str, Any]:
+    # With fewer rounds, CatBoost would choose other values of the last two.
+    steps = model.get_all_params()["leaf_estimation_iterations"]
+    return {
+        "iterations": model.tree_count_,
+        "learning_rate": model.learning_rate_,
+        "leaf_estimation_iterations": steps,
+    }
+
+
+_FOUND: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "lightgbm": lambda model: {"n_estimators": model.best_iteration_},
+    "xgboost": lambda model: {"n_estimators": model.best_iteration + 1},
+    "catboost": _found_by_catboost,
+}
+"""Library -> settings for all rows, from a model that was stopped early."""

@@ -62,6 +62,7 @@ def _booster(library: str, make: Make, **more: Any) -> Booster:
     settings = _with_zeros(make.values, LEAST, "reg_alpha", "reg_lambda") | more
     options: dict[str, Any] = {
         "early_stopping": bool(settings.pop("early_stopping")),
+        "refit": make.refit,
         "n_categorical": make.n_categorical,
         "seed": make.seed,
     }
@@ -176,6 +177,7 @@ lightgbm = Flow(
     hyperparameters=(*_LIGHTGBM, CLASS_WEIGHT, EARLY_STOPPING),
     estimator=partial(_booster, "lightgbm", subsample_freq=1),
     encoding="codes of 254",
+    refits=True,
 )
 lightgbm_regressor = lightgbm.regressor(
     *_LIGHTGBM,
@@ -188,6 +190,7 @@ xgboost = Flow(
     estimator=partial(_booster, "xgboost"),
     encoding="codes of 254",
     requires="xgboost",
+    refits=True,
 )
 xgboost_regressor = xgboost.regressor(
     *_XGBOOST,
@@ -210,6 +213,7 @@ catboost = Flow(
     ),
     estimator=_catboost,
     encoding="codes",
+    refits=True,
     further=(LEAF_ITERATIONS,),
 )
 catboost_regressor = catboost.regressor(

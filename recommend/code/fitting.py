@@ -61,14 +61,16 @@ class Fitting:
     """Name of a step in the fitted pipeline, and its variable."""
     arguments: dict[str, object] = field(default_factory=dict)
     """Further arguments of the last step's `fit`."""
+    validation: dict[str, object] = field(default_factory=dict)
+    """Further arguments of its first `fit`, which stops early."""
+    found: dict[str, object] = field(default_factory=dict)
+    """Settings that this fit finds for the second one, on all rows; empty = there is only one."""
     few: list[str] = field(default_factory=list)
     many: list[str] = field(default_factory=list)
     """Categorical columns with few and with many categories, if these are encoded differently."""
     labels_as_numbers: bool = False
     can_be_averaged: bool = True
     """Whether it predicts numbers or probabilities, not just classes."""
-    in_part: bool = False
-    """Whether the last step is fitted on a part of the rows."""
     takes_frames: bool = False
     """Whether `X` is the user's data frame, not the result of a script's `features`."""
     of_frame: bool = False
@@ -189,8 +191,14 @@ def find_fitting(
         fitting.add(_target_transformer(fitting, transformer, estimator), before="transformer = ")
         fitting.say("original, y = y, transformer.fit_transform(y.reshape(-1, 1)).ravel()")
     fitting.add(_estimator(fitting, estimator), before=f"{last} = ")
-    rows = [fitting.taken("train"), Raw("y[train]")] if fitting.in_part else [Raw("matrix"), Raw("y")]
-    fitting.add(Call(f"{last}.fit", rows, fitting.arguments))
+    if fitting.found:
+        part = {name: Raw("weights[train]") for name in fitting.arguments if name == "sample_weight"}
+        rows = [fitting.taken("train"), Raw("y[train]")]
+        fitting.add(Call(f"{last}.fit", rows, {**fitting.arguments, **part, **fitting.validation}))
+        fitting.say("# Fit again on all rows, with the number of trees found.")
+        fitting.add(Call("dict", [Raw(f"{last}.get_params()")], fitting.found), before="settings = ")
+        fitting.say(f"{last} = type({last})(**settings)")
+    fitting.add(Call(f"{last}.fit", [Raw("matrix"), Raw("y")], fitting.arguments))
     if transformer is not None:
         frozen = Call("FrozenEstimator", [Raw(last)])
         fitting.add(_turned_back(frozen, Raw("transformer")), before=f"{last} = ")
@@ -390,11 +398,9 @@ def _booster(fitting: Fitting, booster: Booster) -> Call:
     if booster.early_stopping and len(hold_out(strata, 5, booster.seed)[1]):
         every = "round(min(max(5, len(y) / 500), 20))"
         fitting.say(f"train, valid = hold_out({source}, {every}, SEED)")
-        fitting.in_part = True
+        fitting.found = _found(booster, LAST_STEP[fitting.dataset.task_type])
         # LightGBM encodes the labels of `y`, but not those of `eval_y`.
         fitting.labels_as_numbers = of_classes
-        if balanced:
-            fitting.arguments["sample_weight"] = Raw("weights[train]")
     name = booster.CLASSES[booster.library]
     fitting.imports[name] = booster.library
     settings = {**booster.settings, **_BOOSTERS[booster.library](fitting, booster)}
@@ -412,11 +418,11 @@ _CATEGORICAL = Raw("list(range(len(CATEGORICAL)))")
 def _lightgbm(fitting: Fitting, booster: Booster) -> dict[str, object]:
     if booster.n_categorical:
         fitting.arguments["categorical_feature"] = _CATEGORICAL
-    if fitting.in_part:
+    if fitting.found:
         fitting.imports["early_stopping"] = "lightgbm"
         stop = Call("early_stopping", [PATIENCE], {"first_metric_only": True, "verbose": False})
-        valid = {"eval_X": fitting.taken("valid"), "eval_y": Raw("y[valid]"), "callbacks": [stop]}
-        fitting.arguments |= valid
+        valid = fitting.taken("valid")
+        fitting.validation = {"eval_X": valid, "eval_y": Raw("y[valid]"), "callbacks": [stop]}
     return {"n_jobs": 1, "random_state": SEED, "verbose": -1}
 
 
@@ -427,8 +433,8 @@ def _xgboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
         fitting.say('kinds = ["c"] * len(CATEGORICAL)')
         fitting.say('kinds += ["q"] * (matrix.shape[1] - len(kinds))')
         more |= {"enable_categorical": True, "feature_types": Raw("kinds")}
-    if fitting.in_part:
-        fitting.arguments["eval_set"] = [(fitting.taken("valid"), Raw("y[valid]"))]
+    if fitting.found:
+        fitting.validation["eval_set"] = [(fitting.taken("valid"), Raw("y[valid]"))]
         more["early_stopping_rounds"] = PATIENCE
     metric = "logloss" if fitting.dataset.n_classes == 2 else "mlogloss"
     return more | {"eval_metric": metric, "tree_method": "hist", "n_jobs": 1, "random_state": SEED}
@@ -438,9 +444,9 @@ def _catboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
     more: dict[str, object] = {}
     if booster.n_categorical:
         more["cat_features"] = _CATEGORICAL
-    if fitting.in_part:
-        fitting.arguments["eval_set"] = (fitting.taken("valid"), Raw("y[valid]"))
-        fitting.arguments["early_stopping_rounds"] = PATIENCE
+    if fitting.found:
+        fitting.validation["eval_set"] = (fitting.taken("valid"), Raw("y[valid]"))
+        fitting.validation["early_stopping_rounds"] = PATIENCE
     return more | {"allow_writing_files": False, "thread_count": 1, "random_seed": SEED, "verbose": False}
 
 
@@ -450,3 +456,17 @@ _BOOSTERS: dict[str, Callable[[Fitting, Booster], dict[str, object]]] = {
     "catboost": _catboost,
 }
 """Library -> further arguments of its estimator; adds the lines before it, and arguments of its `fit`."""
+
+
+def _found(booster: Booster, stopped: str) -> dict[str, object]:
+    """Settings for all rows, from a variable of a model that was stopped early."""
+    if booster.library == "lightgbm":
+        return {"n_estimators": Raw(f"{stopped}.best_iteration_")}
+    if booster.library == "xgboost":
+        return {"n_estimators": Raw(f"{stopped}.best_iteration + 1"), "early_stopping_rounds": None}
+    steps = "leaf_estimation_iterations"
+    return {
+        "iterations": Raw(f"{stopped}.tree_count_"),
+        "learning_rate": Raw(f"{stopped}.learning_rate_"),
+        steps: Call(f"{stopped}.get_all_params().get", [steps]),
+    }

@@ -118,7 +118,7 @@ def _left_out(result: Recommendation) -> list[str]:
         reasons = ", ".join(f"{count:,} {outcome}" for outcome, count in result.failed.items())
         lines.append(f"Left out, because they failed on this dataset: {reasons}.")
     if result.near_copies:
-        copies = ", ".join(result.near_copies)
+        copies = ", ".join(dict.fromkeys(result.near_copies))
         lines.append(f"Near copies of it in the warehouse were left out of the model: {copies}.")
     return lines
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from recommend.ranking.fit_cost import fits_of
 from warehouse.vocabulary.configuration import Configuration
 
 STARTING = 0.1
@@ -25,17 +26,17 @@ class ExpectedSeconds:
     """Expected times of fits by number of rows, which improve as fits are timed."""
 
     known: Callable[[Configuration, int], float]
-    """Expected seconds of one fit on a number of rows, on a machine like those of the known runs; NaN =
-    unknown."""
+    """Expected seconds of one fit of a trial on a number of rows, on a machine like those of the known runs;
+    NaN = unknown."""
     all_rows: int
     fewest_rows: int
     _paces: list[float] = field(default_factory=list, init=False)
     """Ratios of actual to expected times of fits and trials."""
     _timed: dict[Configuration, tuple[int, float]] = field(default_factory=dict, init=False)
-    """Configuration -> rows and seconds of a fit."""
+    """Configuration -> rows and seconds of a fit of a trial."""
 
     def of_fit(self, one: Configuration, rows: int) -> float:
-        """Expected seconds of one fit, from another fit of it or from other datasets; NaN = unknown.
+        """Expected seconds of one fit of a trial, from another fit or from other datasets; NaN = unknown.
 
         The growth of the time with the rows is known from other datasets, or else assumed to be proportional.
         (A boosted ensemble on 16 times the rows takes 2 to 6 times as long.)
@@ -48,12 +49,13 @@ class ExpectedSeconds:
         return took * (expected / before if before > 0 else rows / fitted_on)
 
     def of_fits(self, several: Iterable[Configuration], rows: int | None = None) -> float:
-        """Expected total seconds of fits of these, each in its own process; unknown ones count as 0.
+        """Expected total seconds of fitting these for the model, each in its own process; unknown = 0.
 
         Args:
             rows: of each fit; None = all.
         """
-        seconds = [self.of_fit(one, self.all_rows if rows is None else rows) for one in several]
+        rows = self.all_rows if rows is None else rows
+        seconds = [self.of_fit(one, rows) * fits_of(one) for one in several]
         return sum(one + STARTING for one in seconds if not math.isnan(one))
 
     def rows_within(self, seconds: float, one: Configuration, most: int | None = None) -> int | None:
@@ -78,12 +80,12 @@ class ExpectedSeconds:
             self._paces.append(float(np.clip((seconds - STARTING) / expected, *PACES)))
 
     def note_fit(self, one: Configuration, rows: int, seconds: float) -> None:
-        """Note the seconds of a fit, including its process."""
-        self._timed[one] = rows, max(seconds - STARTING, 0.0)
+        """Note the seconds of a fit for the model, including its process."""
+        self._timed[one] = rows, max(seconds - STARTING, 0.0) / fits_of(one)
 
     def note_stopped(self, one: Configuration, rows: int, limit: float) -> None:
-        """Note that a fit was stopped after `limit` seconds."""
-        self._timed[one] = rows, STOPPED * limit
+        """Note that a fit for the model was stopped after `limit` seconds."""
+        self._timed[one] = rows, STOPPED * limit / fits_of(one)
 
     def note_fit_of_trial(self, one: Configuration, rows: int, seconds: float) -> None:
         """Note the seconds of one of a trial's fits, unless a fit on at least as many rows is known."""

@@ -151,6 +151,21 @@ def test_early_stopping_keeps_the_round_that_is_best_on_the_validation_rows(
     assert (stopped.predict_proba(X) == after_rounds(longer, best, X)).all()
 
 
+@every_library
+@pytest.mark.parametrize("classes", [2, 3])
+def test_refit_has_all_rows_and_the_settings_of_the_stopped_model(library: str, classes: int) -> None:
+    X, codes = numbers(200, classes)
+    stopped, again = (
+        booster(library, 400, rate=0.1, early_stopping=True, refit=refit).fit(X, codes)
+        for refit in (False, True)
+    )
+    found = rounds_kept(stopped)
+    assert found < 100
+    settings = {"leaf_estimation_iterations": 10 if classes == 2 else 1} if library == "catboost" else {}
+    on_all = booster(library, found, rate=0.1, settings=settings).fit(X, codes)
+    assert (again.predict_proba(X) == on_all.predict_proba(X)).all()
+
+
 @each(("rows", "share"), [(100, 0.2), (2500, 0.2), (5000, 0.1), (10_000, 0.05), (10**6, 0.05)])
 def test_early_stopping_holds_out_500_rows_between_5_and_20_percent(rows: int, share: float) -> None:
     assert validation_share(rows) == pytest.approx(share)
