@@ -20,8 +20,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from warehouse.support.arrays import Floats, Positions, Rows
 
-PATIENCE = 20
-"""Training stops after this many rounds without a lower loss on the validation rows."""
+PATIENCE: Mapping[bool, int] = {False: 20, True: 100}
+"""Whether the booster is fitted again -> training stops after this many rounds without a lower loss on the
+validation rows. Patience costs little beside the second fit, and makes it better."""
 OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "lightgbm": {"squared": {"objective": "regression"}, "absolute": {"objective": "regression_l1"}},
     "xgboost": {
@@ -49,11 +50,16 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
     """How many leading columns are category codes."""
     early_stopping: bool = False
     """Hold out validation rows from the training rows, stop when the loss on them has not fallen for
-    `PATIENCE` rounds, and keep the best round."""
+    `patience` rounds, and keep the best round."""
     refit: bool = False
     """After early stopping, fit again on all rows, with the number of rounds that was found."""
     seed: int = 0
     """Random seed of the booster and of the choice of validation rows."""
+
+    @property
+    def patience(self) -> int:
+        """Rounds without a lower loss on the validation rows, after which training stops."""
+        return PATIENCE[self.refit]
 
     def model(self, **options: Any) -> Any:
         """The library's unfitted estimator."""
@@ -216,7 +222,7 @@ def _fit_lightgbm(booster: Booster, train: _Rows, valid: _Rows | None, **found: 
         watched = {
             "eval_X": valid.X,
             "eval_y": valid.outcomes,
-            "callbacks": [early_stopping(PATIENCE, first_metric_only=True, verbose=False)],
+            "callbacks": [early_stopping(booster.patience, first_metric_only=True, verbose=False)],
         }
     categorical = list(range(booster.n_categorical))
     return model.fit(
@@ -231,7 +237,7 @@ def _fit_xgboost(booster: Booster, train: _Rows, valid: _Rows | None, **found: A
         tree_method="hist",
         enable_categorical=True,
         feature_types=["c"] * booster.n_categorical + ["q"] * (train.X.shape[1] - booster.n_categorical),
-        early_stopping_rounds=None if valid is None else PATIENCE,
+        early_stopping_rounds=None if valid is None else booster.patience,
         **found,
     )
     watched = None if valid is None else [(valid.X, valid.outcomes)]
@@ -253,7 +259,7 @@ def _fit_catboost(booster: Booster, train: _Rows, valid: _Rows | None, **found: 
         train.outcomes,
         sample_weight=train.weights,
         eval_set=None if valid is None else (_for_catboost(valid.X, n_categorical), valid.outcomes),
-        early_stopping_rounds=None if valid is None else PATIENCE,
+        early_stopping_rounds=None if valid is None else booster.patience,
     )
 
 

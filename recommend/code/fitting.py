@@ -22,7 +22,7 @@ from sklearn.preprocessing import OrdinalEncoder, QuantileTransformer
 from ingest.flows import get_flow
 from ingest.flows.balancing import Balanced
 from ingest.flows.base import LAST_STEP
-from ingest.flows.boosters import OBJECTIVES, PATIENCE, Booster, BoosterClassifier, BoosterRegressor
+from ingest.flows.boosters import OBJECTIVES, Booster, BoosterClassifier, BoosterRegressor
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
 from ingest.flows.gaussian_process import SMOOTHNESS, GaussianProcess
 from ingest.flows.lenient import Lenient
@@ -420,7 +420,7 @@ def _lightgbm(fitting: Fitting, booster: Booster) -> dict[str, object]:
         fitting.arguments["categorical_feature"] = _CATEGORICAL
     if fitting.found:
         fitting.imports["early_stopping"] = "lightgbm"
-        stop = Call("early_stopping", [PATIENCE], {"first_metric_only": True, "verbose": False})
+        stop = Call("early_stopping", [booster.patience], {"first_metric_only": True, "verbose": False})
         valid = fitting.taken("valid")
         fitting.validation = {"eval_X": valid, "eval_y": Raw("y[valid]"), "callbacks": [stop]}
     return {"n_jobs": 1, "random_state": SEED, "verbose": -1}
@@ -435,7 +435,7 @@ def _xgboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
         more |= {"enable_categorical": True, "feature_types": Raw("kinds")}
     if fitting.found:
         fitting.validation["eval_set"] = [(fitting.taken("valid"), Raw("y[valid]"))]
-        more["early_stopping_rounds"] = PATIENCE
+        more["early_stopping_rounds"] = booster.patience
     metric = "logloss" if fitting.dataset.n_classes == 2 else "mlogloss"
     return more | {"eval_metric": metric, "tree_method": "hist", "n_jobs": 1, "random_state": SEED}
 
@@ -446,7 +446,7 @@ def _catboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
         more["cat_features"] = _CATEGORICAL
     if fitting.found:
         fitting.validation["eval_set"] = (fitting.taken("valid"), Raw("y[valid]"))
-        fitting.validation["early_stopping_rounds"] = PATIENCE
+        fitting.validation["early_stopping_rounds"] = booster.patience
     return more | {"allow_writing_files": False, "thread_count": 1, "random_seed": SEED, "verbose": False}
 
 
