@@ -197,7 +197,7 @@ def find_fitting(
         fitting.add(Call(f"{last}.fit", rows, {**fitting.arguments, **part, **fitting.validation}))
         fitting.say("# Fit again on all rows, with the number of trees found.")
         fitting.add(Call("dict", [Raw(f"{last}.get_params()")], fitting.found), before="settings = ")
-        fitting.say(f"{last} = type({last})(**settings)")
+        fitting.say(f"{last} = {estimator.CLASSES[estimator.library]}(**settings)")
     fitting.add(Call(f"{last}.fit", [Raw("matrix"), Raw("y")], fitting.arguments))
     if transformer is not None:
         frozen = Call("FrozenEstimator", [Raw(last)])
