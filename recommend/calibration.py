@@ -44,7 +44,7 @@ def fit_pipeline(
     seed: int,
     weights: Floats | None,
 ) -> Any:
-    """Fit the pipeline of a configuration, `with_probabilities` and without warnings, as in trials.
+    """Fit the pipeline of a configuration for use, `with_probabilities` and without warnings.
 
     Args:
         rows: positions of the rows to fit it on; None = all.
