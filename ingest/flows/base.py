@@ -48,8 +48,8 @@ class Make:
     seed: int
     n_categorical: int
     """How many leading columns of the matrix are category codes; 0 if categories become indicators."""
-    refit: bool = True
-    """Whether a booster is fitted again on all rows after early stopping."""
+    for_use: bool = True
+    """Whether the estimator is fitted for use, not for a run (`Flow.pipeline`)."""
 
     @property
     def class_weight(self) -> str | None:
@@ -106,8 +106,8 @@ class Flow(SearchedFlow):
     """Encoding of categories for the estimator."""
     requires: str | None = None
     """An optional package that it needs, also the name of the extra that installs it."""
-    refits: bool = False
-    """Whether it is fitted again on all rows after early stopping (`pipeline`)."""
+    longer_for_use: bool = False
+    """Whether a fit for use takes longer than one of a run if it stops early (`pipeline`)."""
     beyond_openml: tuple[str, ...] = ()
     """Hyperparameters that runs of these OpenML flows leave at their default."""
     rows_needed: Callable[[Values], int] = lambda _: 2
@@ -146,7 +146,7 @@ class Flow(SearchedFlow):
             estimator=estimator or self.estimator,
             encoding=self.encoding,
             requires=self.requires,
-            refits=self.refits,
+            longer_for_use=self.longer_for_use,
             rows_needed=self.rows_needed,
             most_rows=self.most_rows,
         )
@@ -248,7 +248,7 @@ class Flow(SearchedFlow):
         return active
 
     def pipeline(
-        self, values: Values, roles: Mapping[str, Role], *, seed: int = 0, refit: bool = True
+        self, values: Values, roles: Mapping[str, Role], *, seed: int = 0, for_use: bool = True
     ) -> Pipeline:
         """An unfitted scikit-learn pipeline of this flow for a dataset's columns.
 
@@ -256,9 +256,9 @@ class Flow(SearchedFlow):
             values: hyperparameters; those left out take their default.
             roles: column name -> role, in the order of the dataset's columns.
             seed: random state of the estimator.
-            refit: whether a booster is fitted again on all rows after early stopping, with the number of
-                rounds that was found. It takes about twice as long, and is not done for runs: what learners
-                compare is measured without it.
+            for_use: whether a booster that stops early waits longer, and is then fitted again on all rows if
+                there are less than 10,000. It takes about twice as long, and is not done in runs, so that
+                they remain comparable.
 
         Raises:
             BadInput: an unknown hyperparameter, a value that no longer exists, no usable column, or a missing
@@ -296,7 +296,7 @@ class Flow(SearchedFlow):
             steps.append(("features", Preprocessor(chosen, own, seed)))
         n_categorical = len(category_columns(roles)) if encoding in NATIVE else 0
         transformation = str(complete.pop(TARGET_TRANSFORMATION.name, TARGET_TRANSFORMATION.default))
-        estimator = self.estimator(Make(complete, seed, n_categorical, refit))
+        estimator = self.estimator(Make(complete, seed, n_categorical, for_use))
         if balancing != "none":
             estimator = Balanced(estimator, balancing, seed)
         return Pipeline([*steps, (LAST_STEP[self.task_type], transformed(estimator, transformation, seed))])

@@ -18,11 +18,12 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from ingest.flows.boosting import FITTED_AGAIN_BELOW
 from warehouse.support.arrays import Floats, Positions, Rows
 
 PATIENCE: Mapping[bool, int] = {False: 20, True: 100}
-"""Whether the booster is fitted again -> training stops after this many rounds without a lower loss on the
-validation rows. Patience costs little beside the second fit, and makes it better."""
+"""Whether the fit is for use -> training stops after this many rounds without a lower loss on the validation
+rows."""
 OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "lightgbm": {"squared": {"objective": "regression"}, "absolute": {"objective": "regression_l1"}},
     "xgboost": {
@@ -51,15 +52,15 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
     early_stopping: bool = False
     """Hold out validation rows from the training rows, stop when the loss on them has not fallen for
     `patience` rounds, and keep the best round."""
-    refit: bool = False
-    """After early stopping, fit again on all rows, with the number of rounds that was found."""
+    for_use: bool = False
+    """Wait longer before stopping, and fit again on all rows, if they are few, with the rounds found."""
     seed: int = 0
     """Random seed of the booster and of the choice of validation rows."""
 
     @property
     def patience(self) -> int:
         """Rounds without a lower loss on the validation rows, after which training stops."""
-        return PATIENCE[self.refit]
+        return PATIENCE[self.for_use]
 
     def model(self, **options: Any) -> Any:
         """The library's unfitted estimator."""
@@ -77,7 +78,8 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
             return
         train, valid = hold_out_to_stop(strata, self.seed)
         self.model_ = self._fitted(rows.take(train), rows.take(valid) if len(valid) else None)
-        if self.refit and len(valid) and not isinstance(self.model_, _Constant):
+        again = self.for_use and len(valid) and len(strata) < FITTED_AGAIN_BELOW
+        if again and not isinstance(self.model_, _Constant):
             self.model_ = self._fitted(rows, None, **_FOUND[self.library](self.model_))
 
     def _fitted(self, train: _Rows, valid: _Rows | None, **found: Any) -> Any:

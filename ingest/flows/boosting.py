@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 LEAST = 1e-3
 """Low end of the ranges of regularization; stands for 0."""
+FITTED_AGAIN_BELOW = 10_000
+"""A booster for use with fewer rows is fitted again on all of them after early stopping. With more, where 5
+percent are held out, that makes no difference."""
 EARLY_STOPPING = Choice("early_stopping", (False, True), default=False)
 
 
@@ -62,7 +65,7 @@ def _booster(library: str, make: Make, **more: Any) -> Booster:
     settings = _with_zeros(make.values, LEAST, "reg_alpha", "reg_lambda") | more
     options: dict[str, Any] = {
         "early_stopping": bool(settings.pop("early_stopping")),
-        "refit": make.refit,
+        "for_use": make.for_use,
         "n_categorical": make.n_categorical,
         "seed": make.seed,
     }
@@ -177,7 +180,7 @@ lightgbm = Flow(
     hyperparameters=(*_LIGHTGBM, CLASS_WEIGHT, EARLY_STOPPING),
     estimator=partial(_booster, "lightgbm", subsample_freq=1),
     encoding="codes of 254",
-    refits=True,
+    longer_for_use=True,
 )
 lightgbm_regressor = lightgbm.regressor(
     *_LIGHTGBM,
@@ -190,7 +193,7 @@ xgboost = Flow(
     estimator=partial(_booster, "xgboost"),
     encoding="codes of 254",
     requires="xgboost",
-    refits=True,
+    longer_for_use=True,
 )
 xgboost_regressor = xgboost.regressor(
     *_XGBOOST,
@@ -213,7 +216,7 @@ catboost = Flow(
     ),
     estimator=_catboost,
     encoding="codes",
-    refits=True,
+    longer_for_use=True,
     further=(LEAF_ITERATIONS,),
 )
 catboost_regressor = catboost.regressor(

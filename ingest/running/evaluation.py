@@ -143,7 +143,7 @@ def _fit_and_test(
     configuration: Configuration, dataset: Dataset, repetitions: Iterable[Iterable[Split]], seed: int
 ) -> tuple[dict[str, float], Floats | None]:
     flow = get_flow(configuration.algorithm)
-    new_pipeline = partial(flow.pipeline, configuration.values, dataset.roles, seed=seed, refit=False)
+    new_pipeline = partial(flow.pipeline, configuration.values, dataset.roles, seed=seed, for_use=False)
     tested = [cross_validate(new_pipeline, dataset, splits) for splits in repetitions]
     if len(tested) == 1:
         return tested[0]

@@ -23,6 +23,7 @@ from ingest.flows import get_flow
 from ingest.flows.balancing import Balanced
 from ingest.flows.base import LAST_STEP
 from ingest.flows.boosters import OBJECTIVES, Booster, BoosterClassifier, BoosterRegressor
+from ingest.flows.boosting import FITTED_AGAIN_BELOW
 from ingest.flows.features import MAKERS, MOST, MOST_PRODUCTS, Preprocessor
 from ingest.flows.gaussian_process import SMOOTHNESS, GaussianProcess
 from ingest.flows.lenient import Lenient
@@ -64,7 +65,7 @@ class Fitting:
     validation: dict[str, object] = field(default_factory=dict)
     """Further arguments of its first `fit`, which stops early."""
     found: dict[str, object] = field(default_factory=dict)
-    """Settings that this fit finds for the second one, on all rows; empty = there is only one."""
+    """Settings that this fit finds for a second one, on all rows; empty = it does not stop early."""
     few: list[str] = field(default_factory=list)
     many: list[str] = field(default_factory=list)
     """Categorical columns with few and with many categories, if these are encoded differently."""
@@ -80,9 +81,9 @@ class Fitting:
     members: Mapping[str, Fitting] = field(default_factory=dict)
     """Members of an ensemble: name -> the body of the function that fits this member."""
 
-    def add(self, node: object, *, before: str = "") -> None:
+    def add(self, node: object, *, before: str = "", indent: str = "    ") -> None:
         """Add a statement."""
-        self.lines.append("    " + written(node, before=before, indent="    "))
+        self.lines.append(indent + written(node, before=before, indent=indent))
 
     def say(self, *lines: str) -> None:
         """Add lines as they stand."""
@@ -191,14 +192,7 @@ def find_fitting(
         fitting.add(_target_transformer(fitting, transformer, estimator), before="transformer = ")
         fitting.say("original, y = y, transformer.fit_transform(y.reshape(-1, 1)).ravel()")
     fitting.add(_estimator(fitting, estimator), before=f"{last} = ")
-    if fitting.found:
-        part = {name: Raw("weights[train]") for name in fitting.arguments if name == "sample_weight"}
-        rows = [fitting.taken("train"), Raw("y[train]")]
-        fitting.add(Call(f"{last}.fit", rows, {**fitting.arguments, **part, **fitting.validation}))
-        fitting.say("# Fit again on all rows, with the number of trees found.")
-        fitting.add(Call("dict", [Raw(f"{last}.get_params()")], fitting.found), before="settings = ")
-        fitting.say(f"{last} = {estimator.CLASSES[estimator.library]}(**settings)")
-    fitting.add(Call(f"{last}.fit", [Raw("matrix"), Raw("y")], fitting.arguments))
+    _add_fit(fitting, estimator, last)
     if transformer is not None:
         frozen = Call("FrozenEstimator", [Raw(last)])
         fitting.add(_turned_back(frozen, Raw("transformer")), before=f"{last} = ")
@@ -206,6 +200,22 @@ def find_fitting(
     fitting.steps.append((last, Raw(last)))
     fitting.add(Call("Pipeline", [fitting.steps]), before="return ")
     return fitting
+
+
+def _add_fit(fitting: Fitting, estimator: Any, name: str) -> None:
+    """Fit the estimator of a variable on the matrix; if it stops early, few rows are fitted again."""
+    indent = "    "
+    if fitting.found:
+        part = {key: Raw("weights[train]") for key in fitting.arguments if key == "sample_weight"}
+        rows = [fitting.taken("train"), Raw("y[train]")]
+        fitting.add(Call(f"{name}.fit", rows, {**fitting.arguments, **part, **fitting.validation}))
+        few = f"len(y) < {FITTED_AGAIN_BELOW:_}"
+        fitting.say(f"if {few}:  # fit again on all, with the number of trees found")
+        indent *= 2
+        settings = Call("dict", [Raw(f"{name}.get_params()")], fitting.found)
+        fitting.add(settings, before="settings = ", indent=indent)
+        fitting.say(f"    {name} = {estimator.CLASSES[estimator.library]}(**settings)")
+    fitting.add(Call(f"{name}.fit", [Raw("matrix"), Raw("y")], fitting.arguments), indent=indent)
 
 
 # ---- columns -------------------------------------------------------------------------------------

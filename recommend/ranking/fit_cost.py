@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ingest.flows import find_flow
+from ingest.flows.boosting import FITTED_AGAIN_BELOW
 from metalearners.fit_times import FitTimes
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -21,9 +23,9 @@ PREDICTING = 1.3
 """Time of a trial as a multiple of the time of its fits; a heuristic."""
 WORTH = 0.1
 """Standard scores that a long fit must promise to gain over the best short one; a heuristic."""
-REFITTED = 2.7
-"""Time of a booster's two fits, with early stopping and then on all rows, as a multiple of that of the first.
-Median of 62 fits on 17 tables of the choosing half."""
+FOR_USE: Mapping[bool, float] = {True: 2.7, False: 1.7}
+"""Whether a booster that stops early is fitted again on all rows -> time of a fit for use, as a multiple of
+that of one in a run. Medians of 62 fits on 17 tables of the choosing half, and of 12 on 8 larger ones."""
 _ROWS, _COLUMNS, _FITS = 1000, 20, 3
 _REFERENCE = 0.0185
 """Processor seconds of the reference fit (`slowness`) on the machines of the starter's runs."""
@@ -49,15 +51,17 @@ def fit_seconds(
     """
     if times is None:
         return FitSeconds(np.full(len(configurations), np.nan), None)
-    fits = np.array([fits_of(one) for one in configurations.configurations()])
+    rows = float(metafeatures["NumberOfInstances"])
+    fits = np.array([time_for_use(one, rows) for one in configurations.configurations()])
     return FitSeconds(times.seconds(configurations, metafeatures) * fits * slowness(), times.factor)
 
 
-def fits_of(configuration: Configuration) -> float:
-    """Time of fitting a configuration for use, as a multiple of a fit in a run, which has no second fit."""
+def time_for_use(configuration: Configuration, rows: float) -> float:
+    """Time of a fit of a configuration for use on a number of rows, as a multiple of that of one in a run."""
     flow = find_flow(configuration.algorithm)
-    again = flow is not None and flow.refits and configuration.values.get("early_stopping")
-    return REFITTED if again else 1.0
+    if flow is None or not flow.longer_for_use or not configuration.values.get("early_stopping"):
+        return 1.0
+    return FOR_USE[rows < FITTED_AGAIN_BELOW]
 
 
 def worthwhile(seconds: Floats, predicted: Floats) -> Positions:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recommend.ranking.fit_cost import fits_of
+from recommend.ranking.fit_cost import time_for_use
 from warehouse.vocabulary.configuration import Configuration
 
 STARTING = 0.1
@@ -55,7 +55,7 @@ class ExpectedSeconds:
             rows: of each fit; None = all.
         """
         rows = self.all_rows if rows is None else rows
-        seconds = [self.of_fit(one, rows) * fits_of(one) for one in several]
+        seconds = [self.of_fit(one, rows) * time_for_use(one, rows) for one in several]
         return sum(one + STARTING for one in seconds if not math.isnan(one))
 
     def rows_within(self, seconds: float, one: Configuration, most: int | None = None) -> int | None:
@@ -81,11 +81,11 @@ class ExpectedSeconds:
 
     def note_fit(self, one: Configuration, rows: int, seconds: float) -> None:
         """Note the seconds of a fit for the model, including its process."""
-        self._timed[one] = rows, max(seconds - STARTING, 0.0) / fits_of(one)
+        self._timed[one] = rows, max(seconds - STARTING, 0.0) / time_for_use(one, rows)
 
     def note_stopped(self, one: Configuration, rows: int, limit: float) -> None:
         """Note that a fit for the model was stopped after `limit` seconds."""
-        self._timed[one] = rows, STOPPED * limit / fits_of(one)
+        self._timed[one] = rows, STOPPED * limit / time_for_use(one, rows)
 
     def note_fit_of_trial(self, one: Configuration, rows: int, seconds: float) -> None:
         """Note the seconds of one of a trial's fits, unless a fit on at least as many rows is known."""

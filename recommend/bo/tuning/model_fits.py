@@ -17,7 +17,7 @@ from recommend.bo.tuning.fitting import Fitted
 from recommend.bo.tuning.resampling import Splits
 from recommend.bo.tuning.running import Task
 from recommend.bo.tuning.trials import Trial
-from recommend.ranking.fit_cost import fits_of
+from recommend.ranking.fit_cost import time_for_use
 from warehouse.vocabulary.configuration import Configuration
 
 PROBE, SHORT = 0.02, 0.5
@@ -172,7 +172,7 @@ class ModelFits:
         one, rows = task.configuration, task.rows
         self._running.discard(one)
         if call.outcome in (Outcome.success, Outcome.timeout):
-            self.times.note_pace(one, rows, call.seconds, fits_of(one))
+            self.times.note_pace(one, rows, call.seconds, time_for_use(one, rows))
         if call.outcome is Outcome.success:
             self.times.note_fit(one, rows, call.seconds)
             self.fitted[one] = Fitted(call.result, rows)

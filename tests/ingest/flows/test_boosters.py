@@ -153,7 +153,9 @@ def test_early_stopping_keeps_the_round_that_is_best_on_the_validation_rows(
 
 @every_library
 @pytest.mark.parametrize("classes", [2, 3])
-def test_refit_has_all_rows_and_the_settings_of_the_stopped_model(library: str, classes: int) -> None:
+def test_for_use_few_rows_are_fitted_again_with_the_settings_that_were_found(
+    library: str, classes: int
+) -> None:
     X, codes = numbers(200, classes)
     # CatBoost's default for few rounds would be another one.
     settings = {"leaf_estimation_iterations": 10 if classes == 2 else 1} if library == "catboost" else {}
@@ -163,8 +165,19 @@ def test_refit_has_all_rows_and_the_settings_of_the_stopped_model(library: str, 
     found = 1 + int(np.argmin(losses))
     assert found + PATIENCE[True] < 250
     expected = booster(library, found, rate=0.1, settings=settings).fit(X, codes)
-    again = booster(library, 400, rate=0.1, early_stopping=True, refit=True).fit(X, codes)
+    again = booster(library, 400, rate=0.1, early_stopping=True, for_use=True).fit(X, codes)
     assert (again.predict_proba(X) == expected.predict_proba(X)).all()
+
+
+@every_library
+def test_for_use_many_rows_are_not_fitted_again(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.flows.boosters.FITTED_AGAIN_BELOW", 200)
+    X, codes = numbers(200)
+    train, _ = hold_out_to_stop(codes, 0)
+    longer = booster(library, 400, rate=0.1).fit(X[train], codes[train])
+    fitted = booster(library, 400, rate=0.1, early_stopping=True, for_use=True).fit(X, codes)
+    expected = after_rounds(longer, rounds_kept(fitted), X)
+    assert (fitted.predict_proba(X) == expected).all()
 
 
 @each(("rows", "share"), [(100, 0.2), (2500, 0.2), (5000, 0.1), (10_000, 0.05), (10**6, 0.05)])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from recommend.bo.tuning.expected_seconds import STARTING, ExpectedSeconds
-from recommend.ranking.fit_cost import REFITTED
+from recommend.ranking.fit_cost import FOR_USE
 from tests.recommend.bo.tuning.simulated import configuration
 from warehouse.vocabulary.configuration import Configuration
 
@@ -56,6 +56,6 @@ def test_rows_are_halved_until_the_time_suffices() -> None:
 def test_a_fit_for_the_model_is_longer_than_one_of_a_trial_if_it_is_made_twice() -> None:
     stopped = Configuration("lightgbm", {"early_stopping": True})
     known = times()
-    assert known.of_fits([stopped], 400) == pytest.approx(2.0 * REFITTED + STARTING)
-    known.note_fit(stopped, 100, 3.0 * REFITTED + STARTING)
+    assert known.of_fits([stopped], 400) == pytest.approx(2.0 * FOR_USE[True] + STARTING)
+    known.note_fit(stopped, 100, 3.0 * FOR_USE[True] + STARTING)
     assert known.of_fit(stopped, 100) == pytest.approx(3.0)
