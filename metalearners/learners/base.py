@@ -37,6 +37,7 @@ class MetaLearner(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """The keywords that construct an equal learner; JSON values."""
+        return encode(self)[0]
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> Model:
         """Learn from `runs`; qualities of datasets not in `metafeatures` are missing.
@@ -58,15 +59,6 @@ class LeavesOut(Protocol):
 
 
 M = TypeVar("M")
-
-
-class WithSettings:
-    """Base of learners, which are frozen dataclasses of settings."""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings by name; see `MetaLearner.settings`."""
-        return encode(self)[0]
 
 
 @dataclass(frozen=True)

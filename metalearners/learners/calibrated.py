@@ -33,7 +33,7 @@ from metalearners.encoding.training_data import (
 )
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
-from metalearners.learners.base import WithSettings
+from metalearners.learners.base import MetaLearner
 from metalearners.learners.improvement_probability import (
     GainSpread,
     first_choices_beside,
@@ -164,7 +164,7 @@ class CalibratedModel(ABC):
 C = TypeVar("C", bound=CalibratedModel)
 
 
-class CalibratedLearner(WithSettings, ABC, Generic[C]):
+class CalibratedLearner(MetaLearner, Generic[C]):
     """A learner of calibrated models."""
 
     @abstractmethod

@@ -33,7 +33,7 @@ from metalearners.encoding.training_data import SIZES, TrainingData, size_of, tr
 from metalearners.gp.choice import best_together
 from metalearners.gp.conditioned import Conditioned
 from metalearners.gp.posterior import Prior
-from metalearners.learners.base import WithSettings
+from metalearners.learners.base import MetaLearner
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.dataset_features import (
     FEATURE_GROUPS,
@@ -268,7 +268,7 @@ class FunctionalPCA:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctionalPCALearner(WithSettings):
+class FunctionalPCALearner(MetaLearner):
     """Gaussian processes per dataset, whose components meta-features predict; for one flow or all.
 
     Raises:

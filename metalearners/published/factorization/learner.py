@@ -26,7 +26,7 @@ import pandas as pd
 
 from metalearners.encoding.training_data import TrainingData, training_data
 from metalearners.gp.kernels import Shape
-from metalearners.learners.base import UNWATCHED, Watch, WithSettings
+from metalearners.learners.base import UNWATCHED, MetaLearner, Watch
 from metalearners.learners.configuration_kernel import ConfigurationKernel, learn_kernel
 from metalearners.learners.functional_pca import FunctionalPCALearner
 from metalearners.learners.neighbours import NearestBest, NearestBestLearner
@@ -59,7 +59,7 @@ UPDATE = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactorizationLearner(WithSettings):
+class FactorizationLearner(MetaLearner):
     """A GP-LVM over latent positions of configurations (Fusi et al. 2018), with extensions.
 
     Raises:
