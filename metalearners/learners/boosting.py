@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -176,17 +176,11 @@ class _BoostedTreesLearner(CalibratedLearner[BoostedTrees]):
             forest=forest,
             slope=slope,
             offset=offset,
-            targets=self.learned,
         )
-
-    @property
-    def learned(self) -> Targets:
-        """Unit of the trees' targets."""
-        return "standardized"
 
     def _targets(self, data: TrainingData) -> Floats:
         """(m,) y: values that the trees predict, or whose order they learn."""
-        return data.scores if self.learned == "standardized" else data.values
+        return data.scores
 
     @abstractmethod
     def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest: ...
@@ -206,10 +200,11 @@ class LightGBMRegressorLearner(_BoostedTreesLearner):
     targets: Targets = "standardized"
     """Targets: "standardized" = scores within each dataset, "raw" = values of the measure."""
 
-    @property
-    def learned(self) -> Targets:
-        """`targets`."""
-        return self.targets
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> BoostedTrees:
+        return replace(super().learn(runs, metafeatures), targets=self.targets)
+
+    def _targets(self, data: TrainingData) -> Floats:
+        return data.scores if self.targets == "standardized" else data.values
 
     def _train(self, X: Floats, y: Floats, data: TrainingData) -> Forest:  # noqa: ARG002 (rankers need it)
         return forest_of(self.boost(X, {"objective": "regression"}, label=y))
