@@ -74,7 +74,9 @@ def first_choices_beside(
     Arguments and result are those of `first_beside`.
     """
     comparisons = first_beside(reference, data, rows, expected)
-    return comparisons if enough(comparisons) else first_beside_others(data, rows, expected, random)
+    if comparisons["dataset"].nunique() < _FEWEST:
+        return first_beside_others(data, rows, expected, random)
+    return comparisons
 
 
 def first_beside(
@@ -127,11 +129,6 @@ def first_beside_others(
         of_dataset = {"dataset": dataset, "first": first, "other": others, "rows": np.median(fitted_on[own])}
         found.append(pd.DataFrame({**of_dataset, "won": won.astype(np.intp)}))
     return pd.concat(found, ignore_index=True)
-
-
-def enough(comparisons: pd.DataFrame) -> bool:
-    """Whether enough datasets have a comparison with the reference."""
-    return int(comparisons["dataset"].nunique()) >= _FEWEST
 
 
 def learn_gain_spread(gain: Floats, won: Floats, rows: Floats, usual_rows: float) -> GainSpread:

@@ -17,7 +17,6 @@ from metalearners.learners.improvement_probability import (
     REFERENCE,
     REFERENCE_OF_NUMBERS,
     GainSpread,
-    enough,
     first_beside,
     learn_gain_spread,
     place_of_reference,
@@ -77,7 +76,6 @@ def test_first_choices_are_compared_with_the_reference_on_each_number_of_rows() 
     assert set(found["first"]) == {0}
     assert set(found["other"]) == {1}
     assert usual_rows_of(data, rows) == 2000.0
-    assert not enough(found)
 
 
 def test_the_reference_is_the_baseline_of_stated_gains() -> None:
