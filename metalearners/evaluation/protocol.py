@@ -44,7 +44,6 @@ from warehouse.questions.queries import RunTable
 from warehouse.support.errors import BadOption, TooFewRuns
 from warehouse.support.journal import Journal
 from warehouse.support.parallel import side_by_side
-from warehouse.vocabulary.table import ConfigurationTable
 
 TOPS = (1, 3, 5)
 """Numbers of first choices for which regret is reported."""
@@ -247,9 +246,7 @@ def _fold(
 def _judged(model: Model, new: _NewDataset, measure: str, shots: Sequence[int], seed: int) -> DatasetResult:
     """Evaluate a model on a held-out dataset."""
     expected = new.predicted_by(model)
-    error, error_in = estimation_error(
-        model, expected, new.configurations, new.metafeatures, new.actual, measure
-    )
+    error, error_in = estimation_error(model, expected, new, measure)
     chosen = model.choose(new.configurations, new.metafeatures, max(TOPS))
     return DatasetResult(
         dataset=new.name,
@@ -318,23 +315,13 @@ def _tau_of_rest(model: Model, new: _NewDataset, tried: np.ndarray) -> float:
 
 
 def estimation_error(
-    model: Model,
-    expected: Prediction,
-    configurations: ConfigurationTable,
-    metafeatures: pd.Series,
-    actual: np.ndarray,
-    measure: str,
+    model: Model, expected: Prediction, new: _NewDataset, measure: str
 ) -> tuple[float, ErrorIn]:
-    """Root mean squared error of the predictions of a dataset's runs, and its unit.
-
-    Args:
-        expected: (m,) predictions of `model` for runs of these configurations on this dataset.
-        actual: (m,) their values of `measure`.
-    """
-    estimated = model.values(configurations, metafeatures) if isinstance(model, BoostedTrees) else None
-    if estimated is None:
-        return root_mean_square(expected.mean - standard_scores(actual)), "scores"
-    return root_mean_square(estimated - actual) * _UNIT.get(measure, 1.0), "values"
+    """Root mean squared error of the predictions of a dataset's runs, and its unit."""
+    values = model.values(new.configurations, new.metafeatures) if isinstance(model, BoostedTrees) else None
+    if values is None:
+        return root_mean_square(expected.mean - standard_scores(new.actual)), "scores"
+    return root_mean_square(values - new.actual) * _UNIT.get(measure, 1.0), "values"
 
 
 def root_mean_square(differences: np.ndarray) -> float:
