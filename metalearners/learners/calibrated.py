@@ -172,8 +172,10 @@ class CalibratedLearner(MetaLearner, Generic[C]):
         """Learn from runs as `fit` does, but without calibration."""
 
     def fit(self, runs: RunTable, metafeatures: pd.DataFrame) -> C:
-        """Learn from runs, as `MetaLearner.fit` does."""
-        return calibrated(self.learn, runs, metafeatures)
+        """Learn from runs, as `MetaLearner.fit` does, with calibration by cross-validation over families."""
+        data = training_data(runs, metafeatures)
+        expected = _expected_without_families(self.learn, runs, metafeatures, data)
+        return replace(self.learn(runs, metafeatures), calibration=_calibration(runs, data, expected))
 
     def refit(
         self,
@@ -187,13 +189,6 @@ class CalibratedLearner(MetaLearner, Generic[C]):
         Its factors of standard deviations stay; no number of a left-out dataset does.
         """
         return replace(self.learn(runs, metafeatures), calibration=calibration.without(left_out))
-
-
-def calibrated(learn: Callable[[RunTable, pd.DataFrame], C], runs: RunTable, metafeatures: pd.DataFrame) -> C:
-    """The model that `learn` fits to `runs`, calibrated by cross-validation over families."""
-    data = training_data(runs, metafeatures)
-    expected = _expected_without_families(learn, runs, metafeatures, data)
-    return replace(learn(runs, metafeatures), calibration=_calibration(runs, data, expected))
 
 
 def _expected_without_families(

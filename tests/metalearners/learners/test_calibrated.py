@@ -1,7 +1,6 @@
 """Models that predict a mean: their errors on new datasets, and the effect of trials."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,8 @@ from metalearners.encoding.training_data import runs_on, training_data
 from metalearners.gp.kernels import matern
 from metalearners.learners.calibrated import (
     UNCALIBRATED,
+    CalibratedLearner,
     CalibratedModel,
-    calibrated,
     random_features,
 )
 from tests.cases import each
@@ -46,8 +45,16 @@ def model(score: float, runs: RunTable | None = None, spread: float = 1.0) -> Gi
     return GiniIsBetter(encoding=encoding, centre=centre, width=width, calibration=calibration, score=score)
 
 
-def learning(score: float) -> Callable[[RunTable, pd.DataFrame], GiniIsBetter]:
-    return lambda runs, _: model(score, runs)
+@dataclass(frozen=True, kw_only=True)
+class Learner(CalibratedLearner[GiniIsBetter]):
+    """Learns models with this score, and records from which datasets."""
+
+    score: float = 1.0
+    seen: list[tuple[set[str], set[str]]] = field(default_factory=list)
+
+    def learn(self, runs: RunTable, metafeatures: pd.DataFrame) -> GiniIsBetter:
+        self.seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
+        return model(self.score, runs)
 
 
 def gini_always_wins(n_datasets: int = 12) -> RunTable:
@@ -62,7 +69,7 @@ def test_the_spread_is_that_of_a_normal_distribution_with_the_same_80_percent_in
     score: float, missed: float
 ) -> None:
     """Scores are 1 and -1, so each error is |1 - score|: the half width of the 80 % interval."""
-    found = calibrated(learning(score), gini_always_wins(), toy_metafeatures())
+    found = Learner(score=score).fit(gini_always_wins(), toy_metafeatures())
     assert found.calibration.spread == pytest.approx(missed / Z80)
     predicted = found.predict(toy_runs().configurations, DATASET)
     assert predicted.std is not None
@@ -71,17 +78,12 @@ def test_the_spread_is_that_of_a_normal_distribution_with_the_same_80_percent_in
 
 def test_errors_are_measured_on_left_out_families() -> None:
     """Twelve datasets, two of them of one family, are each left out once, in five folds of families."""
-    seen: list[tuple[set[str], set[str]]] = []
-
-    def learn(runs: RunTable, metafeatures: pd.DataFrame) -> GiniIsBetter:
-        seen.append((set(runs.runs["dataset"]), set(metafeatures.index)))
-        return model(1.0, runs)
-
     runs = gini_always_wins()
     runs = replace(runs, runs=runs.runs.assign(family=runs.runs["family"].replace("toy:11", "toy:3")))
-    calibrated(learn, runs, toy_metafeatures())
+    learner = Learner()
+    learner.fit(runs, toy_metafeatures())
     everything = {f"toy:{number}" for number in range(12)}
-    left_out = [everything - known for known, _ in seen]
+    left_out = [everything - known for known, _ in learner.seen]
     assert left_out == [
         {"toy:0", "toy:5", "toy:10"},
         {"toy:1", "toy:6"},
@@ -90,12 +92,12 @@ def test_errors_are_measured_on_left_out_families() -> None:
         {"toy:4", "toy:9"},
         set(),
     ]
-    assert all(known == described for known, described in seen)
+    assert all(known == described for known, described in learner.seen)
 
 
 def test_a_model_of_one_family_is_not_calibrated() -> None:
     runs = gini_always_wins(1)
-    assert calibrated(learning(1.0), runs, toy_metafeatures(1)).calibration == UNCALIBRATED
+    assert Learner().fit(runs, toy_metafeatures(1)).calibration == UNCALIBRATED
 
 
 def levels(datasets: int = 60) -> tuple[RunTable, pd.DataFrame]:
@@ -112,7 +114,7 @@ def levels(datasets: int = 60) -> tuple[RunTable, pd.DataFrame]:
 
 def test_values_are_predicted_in_the_unit_of_the_measure_and_within_their_intervals() -> None:
     runs, metafeatures = levels()
-    found = calibrated(learning(1.0), runs, metafeatures)
+    found = Learner().fit(runs, metafeatures)
     assert "J48.0001.ErrRate" in found.qualities
     kept = []
     for dataset in metafeatures.index:
@@ -131,7 +133,7 @@ def test_a_gain_that_always_occurred_is_nearly_sure_and_one_that_never_did_is_no
     criterion = table.parameters["criterion"].to_numpy()
     gini, entropy = (table.take(np.flatnonzero(criterion == name)[:1]) for name in ("gini", "entropy"))
     for score, least, most in ((1.0, 0.95, 1.0), (-1.0, 0.0, 0.5)):
-        found = calibrated(learning(score), runs, metafeatures)
+        found = Learner(score=score).fit(runs, metafeatures)
         expected_best, other = (gini, entropy) if score > 0 else (entropy, gini)
         (chance,) = found.beats(expected_best, other, metafeatures.iloc[0])
         assert least <= chance <= most + 0.05
