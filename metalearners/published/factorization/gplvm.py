@@ -70,29 +70,19 @@ class GPLVM:
     kernel: LatentKernel
     X: Floats
     """(N, Q)"""
-    losses: tuple[float, ...]
-    """nll per entry of each epoch, mean over its steps."""
-    Z: Floats | None = None
-    """(M, Q) inducing positions; None = exact training."""
 
 
 def train(
-    Y: Floats,
-    settings: LatentTraining,
-    *,
-    inducing: int | None = None,
-    start: GPLVM | None = None,
-    watch: Watch = UNWATCHED,
+    Y: Floats, settings: LatentTraining, *, start: GPLVM | None = None, watch: Watch = UNWATCHED
 ) -> GPLVM:
     """Maximum-likelihood positions and kernel for `Y`, starting from its principal components.
 
     Args:
         Y: (N, D) scores.
-        inducing: M; None = exact for up to 800 configurations, and 256 beyond.
         start: a model to continue from, instead of the principal components. Configurations beyond its own
             are new, and start at the mean position of those with the most similar scores.
         watch: its checkpoint is written twice a minute; its report is called after each epoch, with nll per
-            entry as the loss.
+            entry, mean over its steps, as the loss.
 
     Raises:
         BadInput: Y has no entry or no spread, the device is missing, or the checkpoint belongs to another
@@ -107,7 +97,7 @@ def train(
     torch.manual_seed(seed)
     state = _begin(Y, observed, min(latent, *Y.shape), settings.kernel, start)
     place = torch_device(settings.device)
-    model = _Model(state, settings.kernel, _inducing(state.X, inducing, seed)).to(place)
+    model = _Model(state, settings.kernel, _inducing(state.X, seed)).to(place)
     objective = _Objective(Y, observed, place)
     optimizer = torch.optim.Adam(model.parameters(), _RATE)
     steps = math.ceil(Y.shape[1] / BATCH)
@@ -139,23 +129,7 @@ def train(
             watch.report(Round(epoch + 1, epochs, losses[-1]))
         saved.save(model, optimizer, schedule, losses)
     saved.remove()
-    return model.trained(losses)
-
-
-def complete(model: GPLVM, Y: Floats) -> Floats:
-    """(N, D) posterior mean of every entry, given the entries of `Y`, (N, D), that are not NaN."""
-    anchors = model.X if model.Z is None else model.Z
-    K = model.kernel.covariance(anchors, anchors)
-    K[np.diag_indices_from(K)] += _JITTER * model.kernel.alpha
-    inverse = np.linalg.inv(np.linalg.cholesky(K)).T.astype(np.float32)
-    phi = model.kernel.covariance(model.X.astype(np.float32), anchors.astype(np.float32)) @ inverse
-    expected = np.empty(Y.shape)
-    for d, y in enumerate(Y.T):
-        o = ~np.isnan(y)
-        A = (phi[o].T @ phi[o]).astype(np.float64)
-        A[np.diag_indices_from(A)] += model.kernel.sigma2
-        expected[:, d] = phi @ np.linalg.solve(A, phi[o].T @ y[o]).astype(np.float32)
-    return expected
+    return model.trained()
 
 
 class _Model(torch.nn.Module):
@@ -196,14 +170,14 @@ class _Model(torch.nn.Module):
         phi: Tensor = self.covariance(self.X, self.Z) @ inverse.mT.to(self.X.dtype)
         return phi
 
-    def trained(self, losses: list[float]) -> GPLVM:
+    def trained(self) -> GPLVM:
         kernel = LatentKernel(
             self.shape,
             float(self.log_alpha.detach().exp()),
             np.exp(as_array(self.log_gamma)),
             float(self.sigma2.detach()),
         )
-        return GPLVM(kernel, as_array(self.X), tuple(losses), None if self.Z is None else as_array(self.Z))
+        return GPLVM(kernel, as_array(self.X))
 
 
 def correlation(r2: Tensor, shape: Shape) -> Tensor:
@@ -297,10 +271,10 @@ def _begin(Y: Floats, observed: Flags, latent: int, shape: Shape, start: GPLVM |
     if start is None:
         X, share = principal_components(Y, latent)
         variance = float(np.nanvar(Y))
-        return GPLVM(LatentKernel(shape, variance, np.maximum(share, 1e-3), 0.2 * variance), X, ())
+        return GPLVM(LatentKernel(shape, variance, np.maximum(share, 1e-3), 0.2 * variance), X)
     known = len(start.X)
     new = [_place_of_new(Y, observed, row, start) for row in range(known, len(Y))]
-    return GPLVM(start.kernel, np.vstack([start.X, *new]) if new else start.X, ())
+    return GPLVM(start.kernel, np.vstack([start.X, *new]) if new else start.X)
 
 
 def principal_components(Y: Floats, latent: int) -> tuple[Floats, Floats]:
@@ -341,11 +315,9 @@ def _place_of_new(Y: Floats, observed: Flags, row: int, start: GPLVM) -> Floats:
     return mean
 
 
-def _inducing(X: Floats, wanted: int | None, seed: int) -> Floats | None:
+def _inducing(X: Floats, seed: int) -> Floats | None:
     """(M, Q) a sample of the positions; None = exact training."""
-    if wanted is None:
-        wanted = len(X) if len(X) <= EXACT else INDUCING
-    if wanted >= len(X):
+    if len(X) <= EXACT:
         return None
-    chosen: Floats = X[np.random.default_rng(seed).permutation(len(X))[:wanted]]
+    chosen: Floats = X[np.random.default_rng(seed).permutation(len(X))[:INDUCING]]
     return chosen

@@ -202,7 +202,7 @@ class FactorizationLearner(MetaLearner):
         model = gplvm.train(
             Y,
             self._training(self.epochs, is_update=start is not None),
-            start=None if start is None else gplvm.GPLVM(start.kernel, start.X, ()),
+            start=None if start is None else gplvm.GPLVM(start.kernel, start.X),
             watch=watch,
         )
         return FreePositions.anchored(model.kernel, model.X, known, self.seed)

@@ -21,7 +21,7 @@ checkpoint = pytest.importorskip("metalearners.published.factorization.checkpoin
 
 def train(Y: np.ndarray, **given: Any) -> Any:
     """The model of a training with these settings and keywords."""
-    keywords = {name: given.pop(name) for name in ("inducing", "start", "watch") if name in given}
+    keywords = {name: given.pop(name) for name in ("start", "watch") if name in given}
     return gplvm.train(Y, LatentTraining(**given), **keywords)
 
 
@@ -33,7 +33,6 @@ def test_inducing_positions_at_all_configurations_are_exact() -> None:
         begin = gplvm.GPLVM(
             LatentKernel("rbf", 1.2, np.array([0.5, 0.2]), 0.2),
             np.random.default_rng(0).normal(size=(30, 2)),
-            (),
         )
         exact, low_rank = gplvm._Model(begin, "rbf", None), gplvm._Model(begin, "rbf", begin.X).double()
         objective = gplvm._Objective(Y, observed, "cpu")
@@ -59,7 +58,7 @@ def test_the_mean_gradient_of_batches_is_that_of_all_datasets(inducing: bool) ->
     Y[3:6, 0] = np.nan
     Y[6:, :2] = np.nan
     X = np.random.default_rng(1).normal(size=(9, 2))
-    begin = gplvm.GPLVM(LatentKernel("rbf", 1.2, np.array([0.5, 0.2]), 0.2), X, ())
+    begin = gplvm.GPLVM(LatentKernel("rbf", 1.2, np.array([0.5, 0.2]), 0.2), X)
     objective = gplvm._Objective(Y, ~np.isnan(Y), "cpu")
 
     def slopes(batch: tuple[int, ...]) -> dict[str, np.ndarray]:
@@ -83,8 +82,13 @@ def trained() -> tuple[np.ndarray, np.ndarray, gplvm.GPLVM]:
 
 
 def error(model: gplvm.GPLVM, Y: np.ndarray, truth: np.ndarray) -> float:
-    """Root mean squared error in the gaps."""
-    return float(np.sqrt(((gplvm.complete(model, Y) - truth)[np.isnan(Y)] ** 2).mean()))
+    """Root mean squared error in the gaps of the posterior means given the other entries."""
+    K, missing = model.kernel.covariance(model.X, model.X), np.isnan(Y)
+    squares = []
+    for y, gap, of_gap in zip(Y.T, missing.T, truth.T, strict=True):
+        noisy = K[np.ix_(~gap, ~gap)] + model.kernel.sigma2 * np.eye((~gap).sum())
+        squares += [*((K[np.ix_(gap, ~gap)] @ np.linalg.solve(noisy, y[~gap]) - of_gap[gap]) ** 2)]
+    return float(np.sqrt(np.mean(squares)))
 
 
 def test_a_matrix_drawn_from_the_model_is_recovered(
@@ -101,7 +105,6 @@ def test_the_same_seed_gives_the_same_model() -> None:
     Y, _ = drawn(30, 60, missing=0.2)
     one, again = (train(Y, latent=2, rounds=5, seed=3) for _ in range(2))
     np.testing.assert_array_equal(one.X, again.X)
-    assert one.losses == again.losses
 
 
 class _KilledError(Exception):
@@ -127,7 +130,6 @@ def test_an_interrupted_training_continues(tmp_path: Path, monkeypatch: pytest.M
     resumed = train(Y, latent=2, rounds=8, watch=Watch(file, lambda epoch: seen.append(epoch.done)))
     assert seen == [5, 6, 7, 8]
     np.testing.assert_array_equal(resumed.X, whole.X)
-    assert resumed.losses == whole.losses
     assert not file.exists()
 
 
@@ -138,9 +140,6 @@ def test_the_state_of_another_training_is_refused(tmp_path: Path, monkeypatch: p
         train(drawn(30, 9, 0.2)[0], latent=2, rounds=8, watch=Watch(file, _killed_after(2)))
     with pytest.raises(BadInput, match="another training"):
         train(drawn(31, 9, 0.2)[0], latent=2, rounds=8, watch=Watch(file))
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(BadInput, match="damaged"):
-        train(drawn(30, 9, 0.2)[0], latent=2, rounds=8, watch=Watch(file))
 
 
 @each("Y", [np.full((3, 2), np.nan), np.ones((3, 2))])
@@ -158,13 +157,20 @@ def test_without_a_gpu_cuda_is_refused_in_a_line_and_auto_is_the_cpu() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU with CUDA here")
-@pytest.mark.parametrize("inducing", [None, 20])
-def test_a_gpu_gives_the_same_result_as_the_cpu(inducing: int | None) -> None:
+@pytest.mark.parametrize("exact", [60, 20])
+def test_a_gpu_gives_the_same_result_as_the_cpu(exact: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gplvm, "EXACT", exact)
+    monkeypatch.setattr(gplvm, "INDUCING", 20)
     Y, _ = drawn(60, 30, missing=0.2)
-    on_cpu, on_gpu = (
-        train(Y, latent=2, rounds=5, inducing=inducing, device=device) for device in ("cpu", "auto")
-    )
-    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-2)
+
+    def losses(device: str) -> list[float]:
+        found: list[float] = []
+        train(
+            Y, latent=2, rounds=5, device=device, watch=Watch(report=lambda epoch: found.append(epoch.loss))
+        )
+        return found
+
+    np.testing.assert_allclose(losses("auto"), losses("cpu"), rtol=1e-2)
 
 
 def test_a_missing_device_is_refused() -> None:
@@ -176,4 +182,3 @@ def test_a_training_with_more_dimensions_than_components_works() -> None:
     Y = np.random.default_rng(0).normal(size=(6, 40))
     model = train(Y, rounds=3, latent=6)
     assert np.isfinite(model.X).all()
-    assert np.isfinite(model.losses).all()
