@@ -19,7 +19,7 @@ import logging
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, cast, get_args
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ from metalearners.published.factorization.model import (
 )
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import BadOption, MissingPackage, UnknownName
+from warehouse.support.errors import BadOption, MissingPackage
 from warehouse.support.extras import install_command
 from warehouse.vocabulary.qualities import SHAPE
 
@@ -63,7 +63,7 @@ class FactorizationLearner(MetaLearner):
     """A GP-LVM over latent positions of configurations (Fusi et al. 2018), with extensions.
 
     Raises:
-        BadInput: an unknown kernel, or a number below 1.
+        BadInput: a number is below 1.
     """
 
     model: ClassVar[type[Factorization]] = Factorization
@@ -91,8 +91,6 @@ class FactorizationLearner(MetaLearner):
     """Device of training: `cpu`, `cuda`, or `auto`, which is a GPU if there is one."""
 
     def __post_init__(self) -> None:
-        if self.kernel not in get_args(Shape):
-            raise UnknownName(f"unknown kernel {self.kernel!r}; known are {', '.join(get_args(Shape))}")
         if min(self.epochs, self.steps, 1 if self.latent is None else self.latent) < 1:
             raise BadOption("latent, epochs and steps must be 1 or more")
 

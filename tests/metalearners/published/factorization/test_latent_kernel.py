@@ -5,9 +5,7 @@ import pytest
 
 from metalearners.gp.kernels import Shape
 from metalearners.published.factorization.latent_kernel import LatentKernel
-from metalearners.published.factorization.learner import FactorizationLearner
 from tests.cases import each
-from warehouse.support.errors import BadInput
 
 GAMMA = np.array([0.5, 2.0])
 
@@ -28,8 +26,3 @@ def test_covariance_by_hand(shape: Shape, correlation: float) -> None:
     here, there = np.array([[0.0, 0.0]]), np.array([[1.0, 2.0]])
     assert kernel(shape).covariance(here, there) == pytest.approx(np.array([[2 * correlation]]))
     assert kernel(shape).covariance(here, here) == pytest.approx(np.array([[2.0]]))
-
-
-def test_an_unknown_kernel_is_refused() -> None:
-    with pytest.raises(BadInput, match="rbf, matern"):
-        FactorizationLearner(kernel="linear")  # type: ignore[arg-type]

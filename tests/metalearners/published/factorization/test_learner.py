@@ -150,12 +150,3 @@ def test_equal_runs_are_predicted_as_average() -> None:
 def test_settings_out_of_range_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         FactorizationLearner(**settings)  # type: ignore[arg-type]
-
-
-def test_without_torch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    for name in ("encoder_training", "gplvm", "checkpoint"):
-        monkeypatch.delitem(sys.modules, f"metalearners.published.factorization.{name}", raising=False)
-    for new in (new_small, new_paper):
-        with pytest.raises(BadInput, match=r"pip install '(torch|pmf)"):
-            new().fit(toy_runs(), toy_metafeatures())

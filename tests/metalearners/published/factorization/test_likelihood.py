@@ -1,7 +1,5 @@
 """The likelihood of a matrix and its gradient, against the formula."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -50,10 +48,6 @@ def test_likelihood_and_gradient_equal_the_formula(shape: Shape) -> None:
         change[place] = step
         slope = (dense_at(Y, values + change, shape) - dense_at(Y, values - change, shape)) / (2 * step)
         assert gradient[place] == pytest.approx(slope, rel=1e-6, abs=1e-6)
-
-
-def tensor(values: Any) -> Any:
-    return torch.tensor(values, dtype=torch.float64)
 
 
 def test_the_number_of_threads_is_restored_after_an_error() -> None:
