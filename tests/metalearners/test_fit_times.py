@@ -163,12 +163,3 @@ def test_the_starter_knows_that_one_tree_is_quicker_than_many() -> None:
     seconds = pd.Series(trained_fit_times(starter).seconds(configurations, new))
     by_algorithm = seconds.groupby(configurations.algorithms.to_numpy()).median()
     assert by_algorithm["decision_tree"] < by_algorithm["lightgbm"] < by_algorithm["adaboost"]
-
-
-def test_times_are_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    starter = Warehouse.open(None)
-    first = trained_fit_times(starter)
-    monkeypatch.setattr(Warehouse, "fit_times", lambda _: pytest.fail("learned again"))
-    again = trained_fit_times(starter)
-    assert again.factor == first.factor
-    np.testing.assert_array_equal(again.of_setups, first.of_setups)

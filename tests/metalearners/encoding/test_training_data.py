@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metalearners import new_learner
 from metalearners.encoding.training_data import training_data, without_datasets
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
@@ -95,12 +94,3 @@ def test_near_copies_of_a_left_out_dataset_are_left_out_too() -> None:
         "toy:4",
         "toy:6",
     }
-
-
-def test_a_learner_can_be_trained_on_one_family_but_states_no_certainty() -> None:
-    """There is no unrelated dataset to measure its errors on."""
-    runs = of_one_family(toy_runs(), set(toy_metafeatures().index))
-    learner = new_learner("lightgbm", {"trees": 20, "leaves": 4}).fit(runs, toy_metafeatures())
-    expected = learner.predict(runs.configurations, toy_metafeatures().iloc[0])
-    assert expected.std is not None
-    assert (expected.std == 1).all()

@@ -45,20 +45,6 @@ def test_inner_products_of_features_equal_the_kernel() -> None:
     np.testing.assert_allclose(phi @ phi.T, matern(x, x), atol=1e-4)
 
 
-def test_columns_that_span_magnitudes_are_compared_by_their_logarithms() -> None:
-    runs = toy_runs()
-    rate = np.geomspace(1e-5, 1, len(runs.configurations))
-    runs.configurations.parameters["rate"] = rate.astype(object)
-    data = training_data(runs, toy_metafeatures())
-    kernel, _ = learn_kernel(data, data.scores, size=64, seed=0)
-    assert dict(zip(kernel.encoding.columns, kernel.logarithmic.tolist(), strict=True)) == {
-        "criterion_entropy": False,
-        "criterion_gini": False,
-        "depth": False,
-        "rate": True,
-    }
-
-
 @each(("scales", "logarithmic"), [({}, [True, False]), ({"wide": "linear", "even": "log"}, [False, True])])
 def test_a_declared_scale_overrides_the_detected_one(
     scales: dict[str, Scale], logarithmic: list[bool]
