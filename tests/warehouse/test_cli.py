@@ -13,7 +13,7 @@ import pytest
 
 from tests.cases import each
 from tests.commands import Run
-from tests.warehouse.worlds import runs
+from tests.warehouse.worlds import runs, together
 from warehouse.cli import main
 from warehouse.store import Warehouse
 
@@ -82,11 +82,8 @@ def test_info_shows_the_times_of_runs_by_training_size(run: Run, path: Path) -> 
 
 def test_info_shows_the_flows_with_the_most_runs(run: Run, path: Path) -> None:
     accuracies = {"openml:1": 0.9, "openml:2": 0.8}
-    of_flows = [runs(f"openml:{number}", None, accuracies=accuracies) for number in range(22)]
-    together = {name: pd.concat([tables[name] for tables in of_flows]) for name in of_flows[0]}
-    Warehouse.open(path).write(
-        {name: rows.drop_duplicates() for name, rows in together.items()}, source="test"
-    )
+    of_flows = together(runs(f"openml:{number}", None, accuracies=accuracies) for number in range(22))
+    Warehouse.open(path).write(of_flows, source="test")
     out = run("info")[1]
     assert "3 more flows; --format json lists them" in out
     assert "openml:6969" not in out  # it has one run

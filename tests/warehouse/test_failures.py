@@ -23,7 +23,7 @@ def warehouse(templates: Templates, tmp_path: Path) -> Warehouse:
 def test_a_full_disk_fails_the_write(warehouse: Warehouse) -> None:
     script = """
 import resource, sys
-from tests.warehouse.worlds import runs, Templates
+from tests.warehouse.worlds import runs
 from warehouse.support.errors import Unwritable
 from warehouse.store import Warehouse
 warehouse = Warehouse.open(sys.argv[1])
@@ -60,7 +60,7 @@ def test_a_disk_error_while_writing_rows_leaves_no_record(
 def test_two_concurrent_writers_both_succeed(tmp_path: Path) -> None:
     script = """
 import sys
-from tests.warehouse.worlds import runs, Templates
+from tests.warehouse.worlds import runs
 from warehouse.store import Warehouse
 warehouse = Warehouse.create(sys.argv[1])
 for n in range(2):

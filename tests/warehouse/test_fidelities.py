@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tests.warehouse.worlds import BOOSTING, FOREST, runs
+from tests.warehouse.worlds import BOOSTING, FOREST, runs, together
 from warehouse.store import Warehouse
 
 ACCURACY = "predictive_accuracy"
@@ -20,8 +20,7 @@ def ran(name: str, rows: int | None, flow: str = FOREST, **accuracies: float) ->
 
 def write(warehouse: Warehouse, *several: dict[str, pd.DataFrame]) -> None:
     """Write in one commit."""
-    together = {name: pd.concat([tables[name] for tables in several]) for name in several[0]}
-    warehouse.write({name: rows.drop_duplicates() for name, rows in together.items()}, source="test")
+    warehouse.write(together(several), source="test")
 
 
 def values(warehouse: Warehouse) -> dict[str, list[float]]:

@@ -123,12 +123,6 @@ def test_declared_scales_have_the_names_of_the_columns(two_flows: Warehouse) -> 
     assert two_flows.run_table(BOOSTING, ACCURACY).scales == {"max_depth": "log"}
 
 
-def test_a_scale_is_linear_or_log(warehouse: Warehouse) -> None:
-    row = {"flow": FOREST, "parameter": "max_depth", "scale": "cubic"}
-    with pytest.raises(BadInput, match="scale is linear or log"):
-        warehouse.write({"scales": pd.DataFrame([row])}, source="test")
-
-
 def test_unsuccessful_runs_are_left_out(warehouse: Warehouse) -> None:
     tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8})
     tables["runs"].loc[0, "outcome"] = "timeout"

@@ -292,12 +292,6 @@ def test_merging_a_warehouse_into_itself_is_refused(make: Make, tmp_path: Path, 
     assert "is the warehouse to merge into" in refusal(ours, tmp_path / path)
 
 
-def test_a_missing_or_other_directory_is_refused(make: Make, tmp_path: Path) -> None:
-    ours = make("ours", runs())
-    assert "there is no warehouse at" in refusal(ours, tmp_path / "nowhere")
-    assert "is not a warehouse" in refusal(ours, tmp_path)
-
-
 @pytest.mark.parametrize("damaged", ["ingests/_delta_log/*.json", "runs/_delta_log/*.json", "runs/*.parquet"])
 def test_a_damaged_other_is_refused(make: Make, damaged: str) -> None:
     ours, theirs = make("ours", runs(name="mine")), make("theirs", runs(name="yours"))

@@ -73,6 +73,7 @@ def test_rows_that_contradict_each_other_within_a_write_are_refused(warehouse: W
             {"run": ["a"], "task": ["t"], "setup": ["s"], "outcome": ["ok"]},
             "outcome is one of success",
         ),
+        ("scales", {"flow": ["f"], "parameter": ["p"], "scale": ["cubic"]}, "scale is linear or log"),
         ("hyperparameters", {"setup": ["s"], "parameter": ["p"], "value": ["gini"]}, "value is JSON text"),
         ("hyperparameters", {"setup": ["s"], "parameter": ["p"], "value": ["NaN"]}, "value is JSON text"),
         (

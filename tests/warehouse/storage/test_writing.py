@@ -13,7 +13,6 @@ from deltalake import DeltaTable
 from tests.warehouse.worlds import Killed, Templates, qualities, runs, values
 from warehouse.storage import ordered_files
 from warehouse.store import Warehouse
-from warehouse.support.errors import UnreadableInput
 from warehouse.vocabulary.schema import DATA_TABLES
 
 TABLES_IN_A_WRITE = len(runs()) + 1
@@ -133,16 +132,6 @@ def test_rows_may_depend_on_the_warehouse_at_the_writers_turn(one_run: Warehouse
     opened.write(the_number_of_runs, source="test")
     named = opened.sql("SELECT name FROM flows WHERE flow = 'other:count'")["name"]
     assert named.tolist() == ["2"]
-
-
-def test_an_error_while_rows_are_made_does_not_change_the_warehouse(one_run: Warehouse) -> None:
-    def refuses(_: Warehouse) -> dict[str, pd.DataFrame]:
-        raise UnreadableInput("not these")
-
-    with pytest.raises(UnreadableInput, match="not these"):
-        one_run.write(refuses, source="test")
-    assert Warehouse.open(one_run.path).version == 1
-    assert one_run.write(runs(name="second"), source="test").version == 2
 
 
 def test_a_change_rewrites_only_files_with_the_row_and_keeps_their_order(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from tests.warehouse.worlds import FOREST, runs, written
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput
 from warehouse.vocabulary.measures import MEASURES
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TASK_TYPES, TaskType
 
@@ -57,13 +56,3 @@ def test_runs_of_other_task_types_are_not_mixed_in(
         matrix = mixed.performance_matrix("predictive_accuracy", flow, task_type=task_type)
         assert matrix.to_numpy().tolist() == [[value]]
     assert mixed.fit_times(task_type=task_type).runs["setup"].tolist() == [f"{FOREST}/{task_type.name}"]
-
-
-def test_a_measure_of_only_another_task_types_runs_is_refused_with_that_type(
-    tmp_path: Path,
-) -> None:
-    warehouse = written(tmp_path / "warehouse", on_tasks_of(REGRESSION))
-    with pytest.raises(BadInput, match="the measure 'kappa'"):
-        warehouse.run_table(None, "kappa")
-    with pytest.raises(BadInput, match="on tasks of regression"):
-        warehouse.run_table(None, "predictive_accuracy")
