@@ -327,7 +327,7 @@ class Warehouse:
         if theirs.path.samefile(self.path):
             raise UnusableWarehouse(f"{theirs.location} is the warehouse to merge into; name another one")
         with _unreadable_is_bad_input(theirs.location):
-            merging.refuse_unknown(theirs._snapshot)
+            theirs._snapshot.refuse_unknown()
             theirs._refuse_if_damaged()
 
         def merge(folder: Path) -> Commit:

@@ -82,16 +82,6 @@ class _Contradiction:
         return one_line(f"{self.table}: for {key}, {self.column} is {ours} here and {theirs} there")
 
 
-def refuse_unknown(theirs: Snapshot) -> None:
-    """Raise `BadInput` if `theirs` has tables or columns of a newer Headstart."""
-    unknown = theirs.unknown()
-    if unknown:
-        raise UnusableWarehouse(
-            f"{theirs.path} was written by a newer Headstart, and this version does not know "
-            f"{', '.join(unknown)}: update Headstart"
-        )
-
-
 def merge(folder: Path, ours: Snapshot, theirs: Snapshot, *, location: str) -> Commit:
     """Commit the additions of `theirs` to `ours`, the warehouse in `folder`; the caller holds the lock.
 

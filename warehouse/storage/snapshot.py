@@ -136,17 +136,21 @@ class Snapshot:
             return False
         return delta.has_no_orphans(delta.open_version(self.path / table, self.versions[table]))
 
-    def unknown(self) -> list[str]:
-        """Tables, and columns as `table.column`, of a newer Headstart."""
-        found = []
+    def refuse_unknown(self) -> None:
+        """Raise `BadInput` if there are tables, or columns, of a newer Headstart."""
+        unknown = []
         for name, version in self.versions.items():
             if name not in TABLES:
-                found.append(name)
+                unknown.append(name)
                 continue
             columns = delta.columns(delta.open_version(self.path / name, version))
             known = TABLES[name].schema.names
-            found += [f"{name}.{column.name}" for column in columns if column.name not in known]
-        return found
+            unknown += [f"{name}.{column.name}" for column in columns if column.name not in known]
+        if unknown:
+            raise UnusableWarehouse(
+                f"{self.path} was written by a newer Headstart, and this version does not know "
+                f"{', '.join(unknown)}: update Headstart"
+            )
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
