@@ -4,7 +4,7 @@ Every function takes `ask`, which runs one SELECT over the warehouse's tables an
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from warehouse.questions.sampling import (
     ON_TRAINING_ROWS,
     SEARCHES,
     TASKS,
+    Ask,
     RunSample,
     choose_sample,
 )
@@ -31,8 +32,6 @@ from warehouse.vocabulary.parameters import Scale
 from warehouse.vocabulary.searched_flow import OTHER, SearchedFlow
 from warehouse.vocabulary.table import SEPARATOR, ConfigurationTable, split_name
 from warehouse.vocabulary.task_types import TASK_TYPES, TaskType
-
-Ask = Callable[[str, Mapping[str, Any]], pa.Table]
 
 # Value of a hyperparameter that a setup's flow lacks; None is a value.
 ABSENT = float("nan")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from warehouse.questions.sampling import Ask
 from warehouse.support.text import counted
 from warehouse.vocabulary.schema import TABLES
 
-Ask = Callable[..., pa.Table]
-"""`Warehouse.arrow` of one version."""
 Whose = Literal["starter", "user", "other"]
 """The bundled starter, the user's own warehouse (the default of commands), or another."""
 # In a copy of the starter, its rows keep the ids of the starter's ingests.
@@ -79,7 +78,7 @@ def run_origins(
     """Compare the runs of a warehouse with those of the starter, by their keys.
 
     Args:
-        ask: queries the warehouse.
+        ask: queries the warehouse, at one version.
         starter_ingests: ids of the ingests that wrote the bundled starter.
         starter_files: files of the starter's table `runs`, read directly: opening a connection for a query
             takes several times as long.

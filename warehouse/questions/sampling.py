@@ -18,6 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+Ask = Callable[[str, Mapping[str, Any]], pa.Table]
+"""Answers an SQL query with these parameters."""
+
 ON_TRAINING_ROWS = "Test on Training Data"
 """OpenML's estimation procedure whose values say nothing about new rows."""
 TASKS = f"""(
@@ -87,9 +90,7 @@ class RunSample:
     """Keys of the runs; None = all runs of these flows."""
 
 
-def choose_sample(
-    ask: Callable[[str, Mapping[str, Any]], pa.Table], flows: list[str] | None, measure: str, *, joint: bool
-) -> RunSample:
+def choose_sample(ask: Ask, flows: list[str] | None, measure: str, *, joint: bool) -> RunSample:
     """All runs of `flows` (None: of all) if their table fits into memory, else a sample, which is logged.
 
     Args:
