@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metalearners import new_learner
-from metalearners.learners.base import LeavesOut
+from metalearners.learners.functional_pca import FunctionalPCA
 from metalearners.model_files import user_cache
 from metalearners.samples import sampled_from
 from metalearners.stored_model import load_model
@@ -72,7 +72,7 @@ def _reason(path: Path, warehouse: Warehouse, *, is_old: bool, is_own: bool) -> 
         else:
             model = load_model(path)
             learner = new_learner(model.origin.learner, model.origin.settings)
-            if model.origin.left_out and issubclass(learner.model, LeavesOut):
+            if model.origin.left_out and issubclass(learner.model, FunctionalPCA):
                 return "leaves out some datasets; quickly made again from the model of all datasets"
             fingerprint = model.origin.warehouse_fingerprint
     except DamagedModel:

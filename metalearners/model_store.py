@@ -27,8 +27,9 @@ from metalearners.encoding.training_data import (
     without_datasets,
 )
 from metalearners.fit_times import FitTimes, learn_fit_times
-from metalearners.learners.base import LeavesOut, LongTraining, MetaLearner, Model, Round, Watch
+from metalearners.learners.base import LongTraining, MetaLearner, Model, Round, Watch
 from metalearners.learners.calibrated import CalibratedLearner, CalibratedModel
+from metalearners.learners.functional_pca import FunctionalPCA
 from metalearners.model_files import (
     check_can_keep,
     folders_for,
@@ -78,10 +79,10 @@ def trained_model(
 ) -> StoredModel:
     """The model of these runs: loaded if it was trained before, else trained and stored now.
 
-    Some models can do without datasets (`LeavesOut`): then the model of all datasets is found or trained, and
-    they are removed from it in a fraction of a second; nothing is stored. A `CalibratedLearner` is fitted
-    again with the calibration of the model of all datasets. If all runs added since an earlier model was
-    trained are on left-out datasets, training would give that model again, so it is returned.
+    From a `FunctionalPCA` of all datasets, found or trained, datasets are removed in a fraction of a second,
+    and nothing is stored. A `CalibratedLearner` is fitted again with the calibration of the model of all
+    datasets. If all runs added since an earlier model was trained are on left-out datasets, training would
+    give that model again, so it is returned.
 
     Args:
         measure: a name or an alias of `warehouse.vocabulary.measures`.
@@ -107,7 +108,7 @@ def trained_model(
         return stored
     of_all: StoredModel | None = None
     refits = untrained if isinstance(untrained, CalibratedLearner) else None
-    if origin.left_out and (refits or issubclass(untrained.model, LeavesOut)):
+    if origin.left_out and (refits or issubclass(untrained.model, FunctionalPCA)):
         is_kept = refits or _is_kept(replace(origin, left_out=()), warehouse)
         if not is_kept and (earlier := _earlier_model(origin, warehouse)) is not None:
             return earlier
@@ -330,7 +331,7 @@ def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, 
 def _without(model: StoredModel, origin: ModelOrigin, warehouse: Warehouse) -> StoredModel | None:
     """The model of all runs without the datasets left out by `origin`; None if that needs training."""
     left_out = _with_families(origin, warehouse)
-    fitted = model.fitted.without(left_out) if isinstance(model.fitted, LeavesOut) else None
+    fitted = model.fitted.without(left_out) if isinstance(model.fitted, FunctionalPCA) else None
     if fitted is None:
         return None
     rest = {dataset: runs for dataset, runs in model.runs_on.items() if dataset not in left_out}

@@ -5,10 +5,10 @@ A learner holds settings, a model what it learned; both are frozen dataclasses (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import pandas as pd
 
@@ -44,17 +44,6 @@ class MetaLearner(Protocol):
 
         Raises:
             BadInput: there are no runs to learn from.
-        """
-
-
-@runtime_checkable
-class LeavesOut(Protocol):
-    """A model that can remove training datasets without being trained again."""
-
-    def without(self, datasets: Collection[str]) -> Self | None:
-        """The model without the runs on these datasets; None if that needs training.
-
-        Hyperparameters estimated from all datasets together may stay; no number of a removed dataset does.
         """
 
 

@@ -202,7 +202,7 @@ class FunctionalPCA:
         return (1 - self.normal) * standard_scores(values) + self.normal * _normal_scores(values)
 
     def without(self, datasets: Collection[str]) -> FunctionalPCA | None:
-        """The model without these datasets; see `LeavesOut`.
+        """The model without the runs on these datasets; None if that needs training.
 
         Mean, components, their coefficients and errors, and level and spread in the measure's own unit are
         computed from the other datasets. These stay as learned from all datasets: the kernel of
