@@ -48,7 +48,7 @@ class Comparison:
         return {
             "datasets": self.datasets,
             "learners": [
-                {"learner": name, **self.means[name]._asdict(), "rank": self.ranks[name]}
+                {"learner": name, **self.means[name].document(), "rank": self.ranks[name]}
                 for name in self.learners
             ],
             "friedman": self.friedman,
@@ -131,6 +131,10 @@ def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Com
         for a, b in pairs
     ]
     corrected = multipletests(p, method="holm")[1]
+    friedman = None
+    if len(learners) > 2:
+        are_equal = results.eq(results.iloc[:, 0], axis=0).all(axis=None)
+        friedman = 1.0 if are_equal else float(friedmanchisquare(*results.to_numpy().T).pvalue)
     matrix = {name: dict.fromkeys(learners, 1.0) for name in learners}
     for (a, b), value in zip(pairs, corrected.tolist(), strict=True):
         matrix[a][b] = matrix[b][a] = value
@@ -138,7 +142,7 @@ def compare_evaluations(results: pd.DataFrame, *, larger_is_better: bool) -> Com
         learners=learners,
         means={name: interval(results[name].tolist()) for name in learners},
         ranks={name: float(ranks[name]) for name in learners},
-        friedman=float(friedmanchisquare(*results.to_numpy().T).pvalue) if len(learners) > 2 else None,
+        friedman=friedman,
         pairs=matrix,
         datasets=len(results),
     )

@@ -55,6 +55,13 @@ def test_p_of_three_learners_is_corrected_for_three_pairs() -> None:
     assert found.friedman == pytest.approx(np.exp(-6))
 
 
+def test_equal_learners_on_a_single_dataset_have_a_valid_document() -> None:
+    """No interval is known, and nothing speaks for a difference."""
+    found = compare_evaluations(results(a=[0.5], b=[0.5], c=[0.5]), larger_is_better=True).document()
+    assert found["learners"][0] == {"learner": "a", "mean": 0.5, "low": None, "high": None, "rank": 2.0}
+    assert found["friedman"] == 1.0
+
+
 def evaluation(learner: str, tau: dict[str, float], **changes: Any) -> dict[str, Any]:
     """Output of `metalearners evaluate`, as far as it is compared; regrets are 1 - tau."""
     return {
