@@ -27,7 +27,14 @@ EVERY = 30.0
 class Checkpoint:
     """The state of one training on disk: parameters, Adam's moments, and the losses of finished rounds."""
 
-    def __init__(self, path: Path | None, training: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        training: Mapping[str, Any],
+        module: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        schedule: torch.optim.lr_scheduler.LRScheduler,
+    ) -> None:
         """Reads and writes nothing yet.
 
         Args:
@@ -36,14 +43,10 @@ class Checkpoint:
         """
         self._path = path
         self._training = json.dumps(training, sort_keys=True)
+        self._module, self._optimizer, self._schedule = module, optimizer, schedule
         self._written = time.monotonic()
 
-    def load(
-        self,
-        module: torch.nn.Module,
-        optimizer: torch.optim.Optimizer,
-        schedule: torch.optim.lr_scheduler.LRScheduler,
-    ) -> list[float]:
+    def load(self) -> list[float]:
         """Restore the state in the file, and return the losses; [] if there is no file.
 
         Raises:
@@ -58,7 +61,7 @@ class Checkpoint:
                         f"{self._path} belongs to another training: remove it, or give another file"
                     )
                 values = {name: arrays[name] for name in arrays.files}
-            named = list(module.named_parameters())
+            named = list(self._module.named_parameters())
             state = {
                 number: {
                     key: torch.tensor(values[f"{key}.{name}"], device=parameter.device)
@@ -68,10 +71,12 @@ class Checkpoint:
                 for number, (name, parameter) in enumerate(named)
             }
             parameters = {name: torch.tensor(values[f"parameter.{name}"]) for name, _ in named}
-            module.load_state_dict(parameters, strict=False)
-            optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-            schedule.load_state_dict(json.loads(str(values["schedule"])))
-            for group, rate in zip(optimizer.param_groups, json.loads(str(values["rates"])), strict=True):
+            self._module.load_state_dict(parameters, strict=False)
+            self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": state})
+            self._schedule.load_state_dict(json.loads(str(values["schedule"])))
+            for group, rate in zip(
+                self._optimizer.param_groups, json.loads(str(values["rates"])), strict=True
+            ):
                 group |= rate
             return [float(loss) for loss in values["losses"]]
         except (
@@ -82,25 +87,21 @@ class Checkpoint:
                 f"{self._path} is damaged ({error}): remove it to train from the start"
             ) from error
 
-    def save(
-        self,
-        module: torch.nn.Module,
-        optimizer: torch.optim.Optimizer,
-        schedule: torch.optim.lr_scheduler.LRScheduler,
-        losses: list[float],
-    ) -> None:
+    def save(self, losses: list[float]) -> None:
         """Write the state after a round, unless it was written recently."""
         if self._path is None or time.monotonic() - self._written < EVERY:
             return
-        rates = [{key: group[key] for key in group if key != "params"} for group in optimizer.param_groups]
+        rates = [
+            {key: group[key] for key in group if key != "params"} for group in self._optimizer.param_groups
+        ]
         arrays = {
             "training": np.array(self._training),
             "losses": np.array(losses),
-            "schedule": np.array(json.dumps(schedule.state_dict())),
+            "schedule": np.array(json.dumps(self._schedule.state_dict())),
             "rates": np.array(json.dumps(rates)),
         }
-        for name, parameter in module.named_parameters():
-            moments = optimizer.state[parameter]
+        for name, parameter in self._module.named_parameters():
+            moments = self._optimizer.state[parameter]
             arrays[f"parameter.{name}"] = parameter.detach().cpu().numpy()
             arrays["step"] = np.array(float(moments["step"]))
             for key in ("exp_avg", "exp_avg_sq"):

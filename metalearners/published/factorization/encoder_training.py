@@ -64,8 +64,8 @@ def train_encoder(
         "runs": [zlib.crc32(np.ascontiguousarray(part).tobytes()) for own in runs for part in own],
         **{"latent": latent, "kernel": kernel, "steps": steps, "seed": seed, "from": model.digest()},
     }
-    saved = Checkpoint(watch.checkpoint, training)
-    losses = saved.load(model, optimizer, schedule)
+    saved = Checkpoint(watch.checkpoint, training, model, optimizer, schedule)
+    losses = saved.load()
     for begin in range(len(losses) * ROUND, steps, ROUND):
         random = np.random.default_rng([seed, begin])
         total = 0.0
@@ -82,7 +82,7 @@ def train_encoder(
         losses.append(total)
         if watch.report is not None:
             watch.report(Round(begin + many, steps, total))
-        saved.save(model, optimizer, schedule, losses)
+        saved.save(losses)
     saved.remove()
     return model.trained()
 

@@ -113,8 +113,8 @@ def train(
             "seed": seed,
         },
     }
-    saved = Checkpoint(watch.checkpoint, training)
-    losses = saved.load(model, optimizer, schedule)
+    saved = Checkpoint(watch.checkpoint, training, model, optimizer, schedule)
+    losses = saved.load()
     for epoch in range(len(losses), epochs):
         order = np.random.default_rng([seed, epoch]).permutation(Y.shape[1])
         total = 0.0
@@ -127,7 +127,7 @@ def train(
         losses.append(total)
         if watch.report is not None:
             watch.report(Round(epoch + 1, epochs, losses[-1]))
-        saved.save(model, optimizer, schedule, losses)
+        saved.save(losses)
     saved.remove()
     return model.trained()
 

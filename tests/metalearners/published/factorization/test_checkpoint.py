@@ -55,7 +55,7 @@ def saved(file: Path, steps: int = 5) -> tuple[Training, list[float]]:
     """A training after this many steps, with its state in the file."""
     training = Training.begun()
     losses = training.go(steps)
-    checkpoint.Checkpoint(file, {"seed": 0}).save(*training.parts, losses)
+    checkpoint.Checkpoint(file, {"seed": 0}, *training.parts).save(losses)
     return training, losses
 
 
@@ -64,7 +64,7 @@ def test_a_training_resumed_from_a_checkpoint_continues_exactly(tmp_path: Path) 
     """Parameters, moments and learning rate are restored in a training that started elsewhere."""
     training, losses = saved(tmp_path / "state.npz")
     resumed = Training.begun(seed=1)
-    assert checkpoint.Checkpoint(tmp_path / "state.npz", {"seed": 0}).load(*resumed.parts) == losses
+    assert checkpoint.Checkpoint(tmp_path / "state.npz", {"seed": 0}, *resumed.parts).load() == losses
     assert resumed.go(5) == training.go(5)
 
 
@@ -72,7 +72,7 @@ def test_a_training_resumed_from_a_checkpoint_continues_exactly(tmp_path: Path) 
 def test_a_finished_training_leaves_no_file(tmp_path: Path) -> None:
     saved(tmp_path / "deep" / "state.npz")
     assert (tmp_path / "deep" / "state.npz").exists()
-    checkpoint.Checkpoint(tmp_path / "deep" / "state.npz", {"seed": 0}).remove()
+    checkpoint.Checkpoint(tmp_path / "deep" / "state.npz", {"seed": 0}, *Training.begun().parts).remove()
     assert not (tmp_path / "deep" / "state.npz").exists()
 
 
@@ -83,7 +83,7 @@ def test_the_state_of_another_training_is_refused_and_kept(tmp_path: Path) -> No
     with pytest.raises(
         BadOption, match=r"state\.npz belongs to another training: remove it, or give another"
     ):
-        checkpoint.Checkpoint(file, {"seed": 1}).load(*Training.begun().parts)
+        checkpoint.Checkpoint(file, {"seed": 1}, *Training.begun().parts).load()
     assert file.exists()
 
 
@@ -95,7 +95,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
     for length in range(0, len(whole), 97):
         file.write_bytes(whole[:length])
         with pytest.raises(DamagedModel, match=r"damaged .* remove it to train from the start") as caught:
-            checkpoint.Checkpoint(file, {"seed": 0}).load(*Training.begun().parts)
+            checkpoint.Checkpoint(file, {"seed": 0}, *Training.begun().parts).load()
         assert "\n" not in str(caught.value)
 
 
@@ -104,10 +104,10 @@ def test_a_training_that_cannot_be_saved_continues_with_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    state = checkpoint.Checkpoint(tmp_path / "file" / "state.npz", {})
     training = Training.begun()
+    state = checkpoint.Checkpoint(tmp_path / "file" / "state.npz", {}, *training.parts)
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            state.save(*training.parts, training.go(1))
+            state.save(training.go(1))
     (record,) = caplog.records
     assert "an interruption will restart the training" in record.getMessage()
