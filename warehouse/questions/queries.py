@@ -217,8 +217,13 @@ def _runs(ask: Ask, sample: RunSample, measure: str) -> pa.Table:
     return _ask_sample(ask, _RUNS, sample, measure=measure, **_usual_rows(ask, measure))
 
 
+def _cells(ask: Ask, flows: list[str] | None, measure: str) -> pa.Table:
+    """Mean value by setup and dataset, of the runs with the usual training size."""
+    return _ask_sample(ask, _CELLS, RunSample(flows, None), measure=measure, **_usual_rows(ask, measure))
+
+
 def _usual_rows(ask: Ask, measure: str) -> dict[str, list[Any]]:
-    """Datasets with several training sizes, and the usual size, as parameters of `_USUAL`."""
+    """Datasets with several training sizes, and the usual size, as parameters of `_OF_MEASURE`."""
     counted = ask(_USUAL_ROWS, {"measure": measure})
     return {"usual": counted["dataset"].to_pylist(), "usual_rows": counted["train_rows"].to_pylist()}
 
@@ -240,13 +245,9 @@ def performance_matrix(ask: Ask, measure: str, flow: str | None, *, task_type: T
     ask = _on_tasks_of(task_type, ask)
     _, flows = _resolve_flow(ask, flow)
     measure = _stored_name(ask, measure)
-    parameters = {"measure": measure, "flows": flows}
-    cells = ask(_CELLS, parameters | _usual_rows(ask, measure))
+    cells = _cells(ask, flows, measure)
     if not cells.num_rows and measure == NORMALIZED:
-        accuracies = ask(
-            _CELLS, {**parameters, "measure": ACCURACY, **_usual_rows(ask, ACCURACY)}
-        ).to_pandas()
-        normalized = normalized_accuracy(accuracies, metafeatures(ask))
+        normalized = normalized_accuracy(_cells(ask, flows, ACCURACY).to_pandas(), metafeatures(ask))
         cells = pa.Table.from_pandas(normalized, preserve_index=False)
     if not cells.num_rows:
         _refuse_without_runs(ask, measure, flows, task_type)
@@ -324,12 +325,6 @@ SELECT dataset, first(train_rows ORDER BY setups DESC, train_rows) AS train_rows
 FROM counted GROUP BY dataset
 """
 
-# Asked for separately, as the plan for a few rows differs from that for many.
-_USUAL = """
-LEFT JOIN (SELECT unnest($usual::VARCHAR[]) AS dataset, unnest($usual_rows::DOUBLE[]) AS train_rows) usual
-  ON usual.dataset = t.dataset
-"""
-
 # A setup of OpenML whose hyperparameters the server lost: its configuration is unknown.
 _IS_KNOWN = """
 r.setup NOT IN (
@@ -337,7 +332,8 @@ r.setup NOT IN (
 )
 """
 
-_RUNS = f"""
+# The usual rows are asked for separately, as the plan for a few rows differs from that for many.
+_OF_MEASURE = f"""
 SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
   coalesce(f.algorithm, f.flow) AS algorithm, r.setup, r.train_rows, e.value,
   coalesce(sign(r.train_rows - usual.train_rows), 0) AS size
@@ -348,11 +344,15 @@ JOIN flows f ON f.flow = e.flow
 JOIN ingests i ON i.ingest = r.ingest
 {{of_sample}}
 LEFT JOIN datasets d ON d.dataset = t.dataset
-{_USUAL}
+LEFT JOIN (SELECT unnest($usual::VARCHAR[]) AS dataset, unnest($usual_rows::DOUBLE[]) AS train_rows) usual
+  ON usual.dataset = t.dataset
 WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow)) AND r.outcome = 'success'
   AND isfinite(e.value) AND {_IS_KNOWN}
-ORDER BY i.version, r.position, r.run
 """
+
+_RUNS = f"{_OF_MEASURE} ORDER BY i.version, r.position, r.run"
+
+_CELLS = f"SELECT setup, dataset, avg(value) AS value FROM ({_OF_MEASURE}) WHERE size = 0 GROUP BY ALL"
 
 _EXPERIMENTS = f"""
 SELECT r.run FROM runs r JOIN {TASKS} t USING (task) JOIN ingests i ON i.ingest = r.ingest
@@ -399,18 +399,6 @@ FROM spaces s
 JOIN flows f USING (flow)
 WHERE $flows IS NULL OR list_contains($flows, s.flow)
 ORDER BY s.flow
-"""
-
-_CELLS = f"""
-SELECT r.setup, t.dataset, avg(e.value) AS value
-FROM evaluations e
-JOIN runs r USING (run)
-JOIN {TASKS} t USING (task)
-{_USUAL}
-WHERE (usual.dataset IS NULL OR r.train_rows IS NULL OR r.train_rows = usual.train_rows)
-  AND e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
-  AND r.outcome = 'success' AND isfinite(e.value) AND {_IS_KNOWN}
-GROUP BY r.setup, t.dataset
 """
 
 _FIT_TIMES = f"""
