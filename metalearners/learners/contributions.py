@@ -4,8 +4,7 @@ The expected coordinates of a new dataset are weighted sums of those of the trai
 is the expected score on any dataset plus a contribution of each training dataset: its weight times how much
 better or worse than usual the configuration does there. Contributions of meta-features and hyperparameters
 are Shapley values: the effect of changing each one, averaged over all orders of changes. Contributions of
-    each
-kind add up to the prediction.
+each kind add up to the prediction.
 
 Notation
     d, K, b   training datasets, components, blocks of components
@@ -71,7 +70,19 @@ class Contributions:
     @cached_property
     def block_weights(self) -> Floats:
         """h: kappa (K + ridge I)^-1, where K is the kernel between the training datasets."""
-        return self._of_blocks[0]
+        from scipy.linalg import solve
+
+        descriptions = self.model.descriptions
+        new = descriptions.distances(descriptions.place(self.metafeatures))
+        h = np.zeros((len(self.model.blocks), len(descriptions.points)))
+        for block, (start, end) in enumerate(self.model.blocks):
+            if self.model.coefficients[:, start:end].any():
+                weights = self.model.block_weights[block]
+                scaled = descriptions.points * np.sqrt(_weights_of_features(descriptions, weights))
+                A = np.exp(-squared_distances(scaled, scaled))
+                A[np.diag_indices_from(A)] += self.model.ridges[block]
+                h[block] = solve(A, np.exp(-weights @ new), assume_a="pos")
+        return h
 
     @cached_property
     def weights(self) -> Floats:
@@ -165,46 +176,16 @@ class Contributions:
     @cached_property
     def _importance(self) -> Floats:
         """(b,) share of the squares of S in each block."""
-        squares = np.array([(self._coordinates[:, start:end] ** 2).sum() for start, end in self.model.blocks])
+        squares = np.array([(self.model.S[:, start:end] ** 2).sum() for start, end in self.model.blocks])
         shares: Floats = squares / max(squares.sum(), 1e-300)
         return shares
-
-    @property
-    def _coordinates(self) -> Floats:
-        return self._of_blocks[1]
-
-    @cached_property
-    def _of_blocks(self) -> tuple[Floats, Floats]:
-        """h and S. A model stores (K + ridge I)^-1 S; the ridge follows from the mean of S, which is 0."""
-        from scipy.linalg import solve
-
-        model = self.model
-        new = model.descriptions.distances(model.descriptions.place(self.metafeatures))
-        h = np.zeros((len(model.blocks), len(model.coefficients)))
-        S = np.zeros_like(model.coefficients)
-        for b, (weights, (start, end)) in enumerate(zip(model.block_weights, model.blocks, strict=True)):
-            C = model.coefficients[:, start:end]
-            if not C.any():
-                continue
-            scaled = model.descriptions.points * np.sqrt(_weights_of_features(model.descriptions, weights))
-            A = np.exp(-squared_distances(scaled, scaled))
-            sums = C.sum(axis=0)
-            ridge = -float(sums @ (A.sum(axis=0) @ C)) / max(float(sums @ sums), 1e-300)
-            A[np.diag_indices_from(A)] += max(ridge, _LEAST_RIDGE)
-            S[:, start:end] = A @ C
-            h[b] = solve(A, np.exp(-weights @ new), assume_a="pos")
-        return h, S
 
     def _of_datasets(self, phi: Floats) -> Floats:
         model = self.model
         added = np.zeros((len(phi), len(model.coefficients)))
         for h, (start, end) in zip(self.block_weights, model.blocks, strict=True):
-            added += (phi @ model.V[start:end].T) @ self._coordinates[:, start:end].T * h
+            added += (phi @ model.V[start:end].T) @ model.S[:, start:end].T * h
         return added
-
-
-_LEAST_RIDGE = 1e-3
-"""Smallest ridge, below those of all regressions (`metalearners.learners.kernel_regression`)."""
 
 
 def shapley_values(value: Callable[[frozenset[int]], Floats], players: int) -> Floats:
