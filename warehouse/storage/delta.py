@@ -104,11 +104,11 @@ def cut(folder: Path, version: int) -> list[Path]:
     Raises:
         OSError: the disk refuses.
     """
-    later = [log_entry_path(folder, one) for one in log_versions(folder) if one > version]
-    removed = [*cut_checkpoints(folder, version), *reversed(later)]
-    for path in later[::-1]:
+    checkpoints = cut_checkpoints(folder, version)
+    later = [log_entry_path(folder, one) for one in reversed(log_versions(folder)) if one > version]
+    for path in later:
         path.unlink()
-    return removed
+    return [*checkpoints, *later]
 
 
 def cut_checkpoints(folder: Path, version: int) -> list[Path]:

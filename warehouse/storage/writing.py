@@ -131,14 +131,14 @@ def append_ingests(path: Path, ingests: pa.Table) -> None:
         manifests.written(path, name, manifests.covered(previous, name), version)
         for name, version in json.loads(newest["tables"]).items()
     ]
+    covered = manifests.covered(previous, "ingests")
     # Checkpoints left by a killed writer or damaged by a power cut, before the manifest that lists them.
-    delta.cut_checkpoints(path / "ingests", manifests.covered(previous, "ingests"))
+    delta.cut_checkpoints(path / "ingests", covered)
     table = delta.open_version(path / "ingests")
     # Compacted first: once the record is written, nothing may fail any more.
     ordered_files.compact_if_scattered(table, path / "ingests", most=_FILES_OF_RECORDS)
     ordered_files.append_table(table, path / "ingests", ingests)
     try:
-        covered = manifests.covered(previous, "ingests")
         parts.append(manifests.written(path, "ingests", covered, table.version()))
         manifests.manifest(newest["version"], newest["ingest"], previous, parts).write(path)
     except (BadInput, OSError, ValueError) as error:
