@@ -25,7 +25,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
@@ -80,15 +80,15 @@ class DatasetResult:
     tau: float
     regret: Mapping[int, float]
     """Normalized regret by number of first choices."""
-    choices: Sequence[str] = ()
+    choices: Sequence[str]
     """Setups of the first choices, in order."""
-    error: float = np.nan
+    error: float
     """Root mean squared error of the predictions."""
-    error_in: ErrorIn = "scores"
+    error_in: ErrorIn
     """Unit of the error: values of the measure, or scores within the dataset."""
-    coverage: float | None = None
+    coverage: float | None
     """Share of the runs within the 80 % interval; None if the learner states no uncertainty."""
-    shots: Mapping[Policy, Mapping[int, float]] = field(default_factory=dict)
+    shots: Mapping[Policy, Mapping[int, float]]
     """Tau of the other runs, by how trials were chosen and by their number."""
 
 

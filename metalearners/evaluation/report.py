@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -46,16 +45,18 @@ def document(
 
 
 def _of_dataset(result: DatasetResult) -> dict[str, Any]:
-    values = asdict(result) | {"error": None if math.isnan(result.error) else result.error}
+    values = asdict(result)
     del values["error_in"]  # the same for all
     return values
 
 
 def table(result: LearnerEvaluation, document: dict[str, Any]) -> str:
     """The evaluation as text."""
-    rows = [("tau", result.tau), *((f"regret of top {top}", result.regret(top)) for top in TOPS)]
-    if not math.isnan(result.error.mean):
-        rows.append((f"error, {result.per_dataset[0].error_in}", result.error))
+    rows = [
+        ("tau", result.tau),
+        *((f"regret of top {top}", result.regret(top)) for top in TOPS),
+        (f"error, {result.per_dataset[0].error_in}", result.error),
+    ]
     if result.coverage is not None:
         rows.append(("within 80 % int.", result.coverage))
     for policy, taus in result.per_dataset[0].shots.items():

@@ -19,6 +19,8 @@ def result(dataset: str, tau: float, after_trials: float, coverage: float | None
         tau=tau,
         regret={1: tau, 3: 0.25, 5: 0.0},
         choices=["setup 3", "setup 1"],
+        error=0.5,
+        error_in="scores",
         coverage=coverage,
         shots={"random": {0: tau, 5: after_trials}},
     )
@@ -65,6 +67,7 @@ def test_the_table_has_a_line_for_each_mean(warehouse: Warehouse) -> None:
         "regret of top 1    0.500   -2.677 to 3.677",
         "regret of top 3    0.250   0.250 to 0.250",
         "regret of top 5    0.000   0.000 to 0.000",
+        "error, scores      0.500   0.500 to 0.500",
         "within 80 % int.   0.500   nan to nan",
         "tau, 0 random      0.500   -2.677 to 3.677",
         "tau, 5 random      0.750   -2.427 to 3.927",
