@@ -110,12 +110,15 @@ def with_number_groups(groups: Sequence[str]) -> tuple[str, ...]:
     return (*groups, *(of_numbers for group in groups for of_numbers in _OF_NUMBERS.get(group, ())))
 
 
-QUALITIES: tuple[str, ...] = (
+_COUNTS = (
     "NumberOfInstances",
     "NumberOfFeatures",
     "NumberOfClasses",
     "NumberOfNumericFeatures",
     "NumberOfInstancesWithMissingValues",
+)
+QUALITIES: tuple[str, ...] = (
+    *_COUNTS,
     "MajorityClassPercentage",
     "MinorityClassPercentage",
     *_ERRORS,
@@ -123,11 +126,7 @@ QUALITIES: tuple[str, ...] = (
 )
 """Meta-features that the features are computed from."""
 NUMBER_QUALITIES: tuple[str, ...] = (
-    "NumberOfInstances",
-    "NumberOfFeatures",
-    "NumberOfClasses",
-    "NumberOfNumericFeatures",
-    "NumberOfInstancesWithMissingValues",
+    *_COUNTS,
     *(name for groups in _OF_NUMBERS.values() for names in groups.values() for name in names),
     *GROUPS["relative"],
 )
