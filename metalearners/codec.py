@@ -9,7 +9,8 @@ detects damage: missing values, wrong types and axes of different lengths.
     tuple[X, ...], Mapping[str, X], X | None  a JSON array, object, null
     numpy.typing.NDArray                      an array
     a dataclass                               an object; if several are possible, with its class name as
-    "kind" Any                                       itself, a JSON value
+                                              "kind"
+    Any                                       itself, a JSON value
     a type alias (PEP 695)                    as its value
 
 `Annotated[Floats, "d K"]` names the axes of an array, and `Annotated[tuple[str, ...], "K"]` that of a tuple.
