@@ -1,5 +1,7 @@
 """`recommend`: the configurations to try first on a dataset."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import typer
 
-from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from recommend.options import (
     DATASET_HELP,
@@ -20,19 +21,18 @@ from recommend.options import (
     ReadingWithRoles,
     RecordOption,
 )
-from recommend.recommendation import Recommendation
-from recommend.recommender import recommend as rank
-from recommend.reporting.terminal import in_words, next_steps
 from warehouse.options import WarehouseOption
-from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import QuietOption
 from warehouse.support.errors import BadOption, Failed
 from warehouse.support.files import refuse_missing_folders, write_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
 
+# Help and refusals need no pandas, which takes half a second.
 if TYPE_CHECKING:
+    from ingest.reading.datasets import Dataset
     from recommend.explaining.column_importance import ColumnImportance
+    from recommend.recommendation import Recommendation
 
 app = console.new_app("")
 Tool = Literal["optuna", "smac", "flaml", "ray", "sklearn", "configspace"]
@@ -171,6 +171,8 @@ def recommend(
     if time.record and time.verify is None:
         raise BadOption("--record needs --verify, which makes the trials")
     if time.record:
+        from warehouse.store import Warehouse
+
         Warehouse.check_writable(more.warehouse)
     if results.average and results.code is None:
         raise BadOption("--average needs --code FILE")
@@ -199,6 +201,8 @@ def recommend(
 
         print(json.dumps(export_document(document, results.output), indent=2))
     else:
+        from recommend.reporting.terminal import in_words, next_steps
+
         text = in_words(
             shown,
             is_default_measure=ranking.measure is None,
@@ -215,6 +219,9 @@ def _ranked(
     dataset: Dataset, ranking: RankingOptions, time: TimeOptions, more: MoreOptions, *, is_explained: bool
 ) -> Recommendation:
     """The recommendation for a dataset, with progress of its verification on stderr."""
+    from recommend.recommender import recommend as rank
+    from warehouse.store import Warehouse
+
     with console.progress(more.quiet) as show:
         return rank(
             dataset,
@@ -233,7 +240,7 @@ def _ranked(
         )
 
 
-def _importance(result: Recommendation, seconds: float) -> "ColumnImportance | None":
+def _importance(result: Recommendation, seconds: float) -> ColumnImportance | None:
     """Column importance for the best configuration tried; None without trials, or after Ctrl-C."""
     if result.verification is None or result.verification.search.interrupted:
         return None
@@ -276,6 +283,7 @@ def _write_files(
 def _record(result: Recommendation, path: str | None) -> str:
     """Write the trials of the verification to the warehouse; return its location."""
     from recommend.bo.tuning.artifacts import record
+    from warehouse.store import Warehouse
 
     warehouse = Warehouse.create(path)
     if result.verification is not None:

@@ -10,6 +10,7 @@ import typer
 
 from ingest.options import Reading, TaskOption
 from ingest.reading.column_types.roles import Role
+from ingest.reading.opening import opening
 from warehouse.support import console
 from warehouse.support.errors import BadOption
 from warehouse.vocabulary.measures import canonical_measure
@@ -95,8 +96,6 @@ class Data:
         Raises:
             BadInput: it is missing, given twice or unreadable, or the options contradict it.
         """
-        from ingest.reading.datasets import load_dataset
-
         if file is not None and self.dataset is not None:
             raise BadOption(f"FILE and --dataset exclude each other: {file}, {self.dataset}")
         source = file or self.dataset
@@ -104,5 +103,10 @@ class Data:
             raise BadOption("give a dataset: a file, or openml:ID")
         roles = dict(map(console.assignment, reading.role or []))
         options = reading.options()
+        if ":" not in source:  # else it may be an address
+            with opening(path := Path(source)):
+                path.stat()  # a missing file is refused before pandas is imported
+        from ingest.reading.datasets import load_dataset
+
         dataset = load_dataset(source, target=self.target, task=self.task, roles=roles, options=options)
         return dataset if self.split is None else dataset.split_by(self.split)

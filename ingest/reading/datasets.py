@@ -14,7 +14,8 @@ import pandas as pd
 
 from ingest.reading.column_remarks import doubts_about, doubts_about_words, notes_on
 from ingest.reading.column_types.columns import Kind, read_column
-from ingest.reading.column_types.roles import Role, converted, detect_role
+from ingest.reading.column_types.role_detection import converted, detect_role
+from ingest.reading.column_types.roles import Role
 from ingest.reading.content_hash import cell_hashes, content_hash, digest
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits

@@ -16,7 +16,8 @@ import pandas as pd
 from ingest.reading.column_types.columns import as_words, read_column, tidied
 from ingest.reading.column_types.dates import ISO, dates_of_format
 from ingest.reading.column_types.missing import MISSING_AMONG_NUMBERS
-from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, converted, detect_role
+from ingest.reading.column_types.role_detection import converted, detect_role
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import column_names
 

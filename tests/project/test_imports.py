@@ -136,6 +136,21 @@ def test_printing_a_recommendation_imports_nothing_heavy() -> None:
     assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
 
 
+def test_help_and_refusals_of_recommend_import_no_data_frames() -> None:
+    command = (
+        "import sys\n"
+        "from contextlib import suppress\n"
+        "from recommend.cli import main\n"
+        "for argument in ('--version', '--help', '--no-such-option', 'no_such_file.csv'):\n"
+        "    sys.argv = ['recommend', argument]\n"
+        "    with suppress(SystemExit):\n        main()\n"
+        "print('loaded:', sorted({'numpy', 'pandas', 'pyarrow', 'duckdb', 'sklearn'} & sys.modules.keys()))"
+    )
+    result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert result.stdout.splitlines()[-1:] == ["loaded: []"], result.stdout + result.stderr
+    assert "there is no file 'no_such_file.csv'" in result.stderr
+
+
 def test_a_search_imports_no_unused_published_method(tmp_path: Path) -> None:
     command = (
         "import sys\n"

@@ -12,7 +12,8 @@ from pathlib import Path
 from ingest.reading.formats.packing import compression_of, other_kind, unpacked
 from ingest.reading.formats.parquet import PARQUET_MAGIC
 from ingest.reading.limits import DEFAULT_LIMITS, ReadingLimits
-from warehouse.support.errors import UnreadableInput, reason_of
+from ingest.reading.opening import opening
+from warehouse.support.errors import UnreadableInput
 
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MARKUP = re.compile(rb"\s*(?:(?P<HTML_or_XML><[!?a-zA-Z])|(?P<JSON>\{\s*[\"}]|\[\s*[{\[]))")
@@ -39,20 +40,8 @@ def read_bytes(path: Path, limits: ReadingLimits = DEFAULT_LIMITS) -> bytes:
     Raises:
         BadInput: there is no such file, it can't be read, or exceeds the limits when decompressed.
     """
-    try:
+    with opening(path):
         content = _read(path, limits)
-    except FileNotFoundError:
-        raise UnreadableInput(f"there is no file {quoted(path)}") from None
-    except IsADirectoryError:
-        raise UnreadableInput(f"{quoted(path)} is a directory; give a file in it") from None
-    except NotADirectoryError:
-        raise UnreadableInput(f"{quoted(path)} leads through a file as if it were a directory") from None
-    except PermissionError:
-        raise UnreadableInput(f"no permission to read {quoted(path)}") from None
-    except ValueError:
-        raise UnreadableInput(f"{quoted(path)} is not a file name") from None
-    except OSError as error:
-        raise UnreadableInput(f"cannot read {quoted(path)}: {reason_of(error)}") from error
     try:
         return unpacked(content, limits)
     except UnreadableInput as error:

@@ -15,7 +15,8 @@ import pandas as pd
 
 from ingest.reading.column_types.columns import as_words, label, labels, read_column, tidied
 from ingest.reading.column_types.numbers import LONGEST, PLAIN
-from ingest.reading.column_types.roles import Role, detect_role
+from ingest.reading.column_types.role_detection import detect_role
+from ingest.reading.column_types.roles import Role
 from ingest.reading.column_types.words import Column
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import visible

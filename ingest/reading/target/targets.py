@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ingest.reading.column_types.columns import read_column
-from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role, detect_role
+from ingest.reading.column_types.role_detection import detect_role
+from ingest.reading.column_types.roles import NOT_LEARNED_FROM, Role
 from ingest.reading.formats.encoding import quoted
 from ingest.reading.tables import RawTable
 from ingest.reading.target.target_names import name_weakness, names_amount, names_circumstances, words

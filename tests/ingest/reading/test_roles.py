@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.reading.column_types.columns import tidied
-from ingest.reading.column_types.roles import Role, converted, detect_role, roles_in_words
+from ingest.reading.column_types.role_detection import converted, detect_role
+from ingest.reading.column_types.roles import Role, roles_in_words
 from ingest.reading.datasets import load_dataset
 from tests.cases import each
 
