@@ -13,6 +13,11 @@ from warehouse.vocabulary.measures import LinkName
 from warehouse.vocabulary.table import ConfigurationTable
 
 
+def key_of(metafeatures: pd.Series) -> tuple[object, bytes]:
+    """A dictionary key that is equal for equal meta-features."""
+    return tuple(metafeatures.index), metafeatures.to_numpy().tobytes()
+
+
 @dataclass(frozen=True)
 class Prediction:
     """Predictions of n configurations on one dataset, in standard scores of that dataset."""

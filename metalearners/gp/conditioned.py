@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from metalearners.encoding.links import LINKS
 from metalearners.encoding.scores import Z80
 from metalearners.gp.choice import best_after
 from metalearners.gp.posterior import HasPrior, Posterior, Prior
-from metalearners.predictions import Observations, Prediction, ValueInterval
+from metalearners.predictions import Observations, Prediction, ValueInterval, key_of
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.table import ConfigurationTable
@@ -22,30 +22,41 @@ _FEWEST_TRIALS = 5
 
 
 @dataclass(frozen=True)
+class _Learned:
+    """What the trials tell."""
+
+    prior: Prior
+    """(t,) prior of the trials."""
+    targets: Floats
+    """(t,)"""
+    posterior: Posterior
+
+
+@dataclass(frozen=True)
 class Conditioned:
     """A model that also knows trials on the new dataset."""
 
     model: HasPrior
     trials: Observations
+    _learned: dict[object, _Learned] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Cache for the last meta-features, as all questions about one dataset have the same."""
 
     def predict(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> Prediction:
         """Predict as `Model.predict` does, after the trials; `metafeatures` are those of their dataset."""
         if self._say_nothing:
             return self.model.predict(configurations, metafeatures)
-        prior, of_trials = self._priors(configurations, metafeatures)
         with one_thread():
-            targets = self.model.targets_of(self.trials.values)
-            return Posterior(of_trials, targets).predict(prior, of_runs=True)
+            prior = self.model.prior(configurations, metafeatures)
+            return self._learned_at(metafeatures).posterior.predict(prior, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Rank tried configurations by measured value, others by posterior mean (`Model.choose`)."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
-        prior, of_trials = self._priors(configurations, metafeatures)
-        targets = self.model.targets_of(self.trials.values)
         with one_thread():
-            expected = Posterior(of_trials, targets).compare(prior)
-        measured = _measured(prior, of_trials, targets)
+            prior, learned = self.model.prior(configurations, metafeatures), self._learned_at(metafeatures)
+            expected = learned.posterior.compare(prior)
+        measured = _measured(prior, learned.prior, learned.targets)
         is_tried = ~np.isnan(measured)
         mean = np.where(is_tried, measured, expected.mean)
         std = None if expected.std is None else np.where(is_tried, 0.0, expected.std)
@@ -65,10 +76,11 @@ class Conditioned:
             return None
         link = LINKS[self.trials.link]
         z = link.to_z(self.trials.values)
-        prior, of_trials = self._priors(configurations, metafeatures)
         rows = self.trials.test_rows or float(metafeatures.get("NumberOfInstances", np.nan))
         noise = float(np.nan_to_num(np.square(link.sampling_std(z, rows)).mean()))
         with one_thread():
+            prior = self.model.prior(configurations, metafeatures)
+            of_trials = self._learned_at(metafeatures).prior
             above = Posterior(of_trials, z, noise=noise).compare(prior, of_runs=True)
         mean, off = z.mean() + above.mean, Z80 * _std(above)
         return ValueInterval(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
@@ -88,11 +100,9 @@ class Conditioned:
 
         if self._say_nothing:
             return self.model.beats(configurations, other, metafeatures, rows)
-        both = configurations.followed_by(other)
-        prior, of_trials = self._priors(both, metafeatures)
-        targets = self.model.targets_of(self.trials.values)
         with one_thread():
-            posterior = Posterior(of_trials, targets)
+            prior = self.model.prior(configurations.followed_by(other), metafeatures)
+            posterior = self._learned_at(metafeatures).posterior
             true, runs = (posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
         n = len(configurations)
         spread = np.sqrt(np.maximum(prior.variance, 1e-12))
@@ -111,13 +121,14 @@ class Conditioned:
         """Whether all values are equal, so that they reveal neither level nor spread."""
         return not len(self.trials.values) or bool(np.ptp(self.trials.values) == 0)
 
-    def _priors(self, configurations: ConfigurationTable, metafeatures: pd.Series) -> tuple[Prior, Prior]:
-        """The prior of the configurations, and that of the trials."""
-        with one_thread():
-            return (
-                self.model.prior(configurations, metafeatures),
-                self.model.prior(self.trials.configurations, metafeatures),
-            )
+    def _learned_at(self, metafeatures: pd.Series) -> _Learned:
+        key = key_of(metafeatures)
+        if key not in self._learned:
+            prior = self.model.prior(self.trials.configurations, metafeatures)
+            targets = self.model.targets_of(self.trials.values)
+            self._learned.clear()
+            self._learned[key] = _Learned(prior, targets, Posterior(prior, targets))
+        return self._learned[key]
 
 
 def _std(prediction: Prediction) -> Floats:

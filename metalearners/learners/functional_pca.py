@@ -58,7 +58,7 @@ from metalearners.learners.uncertainty import (
     std_of_gain,
     variance_of,
 )
-from metalearners.predictions import Observations, Prediction, ValueInterval
+from metalearners.predictions import Observations, Prediction, ValueInterval, key_of
 from warehouse.questions.queries import RunTable
 from warehouse.support.arrays import Floats, Positions
 from warehouse.support.errors import BadOption, UnknownName
@@ -251,7 +251,7 @@ class FunctionalPCA:
 
     def _expected_weights(self, metafeatures: pd.Series) -> Floats:
         """(G,) expected weights of the new dataset's function."""
-        asked = (tuple(metafeatures.index), metafeatures.to_numpy().tobytes())
+        asked = key_of(metafeatures)
         if asked not in self._asked:
             weights = self.weights_at(self.descriptions.place(metafeatures))
             self._asked.clear()

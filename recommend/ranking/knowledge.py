@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -74,7 +74,7 @@ class Knowledge:
     names: Mapping[str, str]
     """Key -> name of the warehouse's datasets."""
 
-    @property
+    @cached_property
     def predictor(self) -> Predictor:
         """The model, conditioned on the trials."""
         fitted = self.model.fitted
