@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
@@ -78,7 +79,7 @@ class HyperparameterEncoding:
     one_hot: bool
 
     def __post_init__(self) -> None:
-        strangers = set(self.columns).difference(self.possible_columns() if self.columns else ())
+        strangers = set(self.columns) - self._is_one_hot.keys()
         if strangers:
             raise ValueError(f"it can't give {min(strangers)!r}")
 
@@ -105,18 +106,21 @@ class HyperparameterEncoding:
         numbers = configurations[plain].to_numpy(np.float64, na_value=np.nan).T
         matrix[[places[name] for name in plain]] = numbers if rows is None else numbers[:, rows]
         others = [parameter for parameter in self.types if parameter not in plain]
-        is_one_hot = np.zeros(len(places), dtype=bool)
-        for name, column, one_hot in self._all_columns(_values(configurations, others), size, rows):
+        for name, column, _ in self._all_columns(_values(configurations, others), size, rows):
             if name in places:
                 matrix[places[name]] = column
-                is_one_hot[places[name]] = one_hot
+        is_one_hot = np.array([self._is_one_hot[name] for name in self.columns], dtype=bool)
         matrix[is_one_hot] = np.nan_to_num(matrix[is_one_hot])
         return np.ascontiguousarray(matrix.T)
 
-    def possible_columns(self) -> list[str]:
-        """Every column of these types and categories, constant or not."""
+    def _possible_columns(self) -> list[tuple[str, bool]]:
+        """Every column of these types and categories, constant or not, and whether it is one-hot."""
         nothing = dict.fromkeys(self.types, _Column(take_apart([])))
-        return [name for name, _, _ in self._all_columns(nothing, UNKNOWN_SIZE, None)]
+        return [(name, one_hot) for name, _, one_hot in self._all_columns(nothing, UNKNOWN_SIZE, None)]
+
+    @cached_property
+    def _is_one_hot(self) -> dict[str, bool]:
+        return dict(self._possible_columns())
 
     def parameter_of_numbers(self) -> dict[str, str]:
         """Parameter of each column that holds a parameter's numbers."""
@@ -220,7 +224,9 @@ def learn_encoding(
     Raises:
         BadInput: two columns would have the same name.
     """
-    columns_of = _values(configurations, configurations.columns)
+    absent = _Column(take_apart([np.nan]), np.zeros(len(configurations), dtype=np.intp))
+    columns_of = dict.fromkeys(configurations.columns, absent)
+    columns_of |= _values(configurations, configurations.columns)
     values_of = {parameter: column.each() for parameter, column in columns_of.items()}
     types = {parameter: type_of(values) for parameter, values in values_of.items()}
     if objects == "drop":
@@ -231,7 +237,7 @@ def learn_encoding(
         if kind in (ParameterType.NOMINAL, ParameterType.MIXED, ParameterType.OBJECT)
     }
     everything = HyperparameterEncoding(types, categories, (), one_hot)
-    possible = everything.possible_columns()
+    possible = [name for name, _ in everything._possible_columns()]
     if len(set(possible)) < len(possible):
         twice = next(name for name in possible if possible.count(name) > 1)
         raise BadOption(f"two hyperparameters would both give a column {twice!r}: rename one of them")
@@ -287,13 +293,15 @@ def _numbers(column: _Column, rule: Rule, size: DatasetSize) -> np.ndarray:
 
 
 def _values(configurations: pd.DataFrame, parameters: Iterable[str]) -> dict[str, _Column]:
-    """Each parameter's values, (n,)."""
+    """Each parameter's values, (n,), if it has any."""
     dtypes = dict(zip(configurations.columns, configurations.dtypes, strict=True))
-    absent = _Column(take_apart([np.nan]), np.zeros(len(configurations), dtype=np.intp))
-    found = dict.fromkeys(parameters, absent)
-    of_objects = [name for name in found if name in dtypes and is_object_dtype(dtypes[name])]
-    for name in found.keys() & dtypes.keys() - set(of_objects):
-        found[name] = _column(configurations[name], rule_of(name))
+    known = [name for name in parameters if name in dtypes]
+    of_objects = [name for name in known if is_object_dtype(dtypes[name])]
+    found = {
+        name: _column(configurations[name], rule_of(name))
+        for name in known
+        if not is_object_dtype(dtypes[name])
+    }
     # In a table of several flows most values are absent: only present ones are converted.
     objects = configurations[of_objects].to_numpy(dtype=object).T
     for name, values, present in zip(of_objects, objects, _is_present(objects), strict=True):
