@@ -93,13 +93,14 @@ class NumberOfDataset:
     def without(self, datasets: Collection[str]) -> NumberOfDataset:
         """The process given the numbers of the other datasets, with the same kernel and noise."""
         kept = np.array([name not in datasets for name in self.datasets], dtype=bool)
-        y = self.mean + self.unit * (self._covariance @ self.coefficients)
+        covariance = self._covariance
+        y = self.mean + self.unit * (covariance @ self.coefficients)
         mean = float(y[kept].mean())
         return replace(
             self,
             datasets=tuple(name for name in self.datasets if name not in datasets),
             points=self.points[kept],
-            coefficients=np.linalg.solve(self._covariance[np.ix_(kept, kept)], (y[kept] - mean) / self.unit),
+            coefficients=np.linalg.solve(covariance[np.ix_(kept, kept)], (y[kept] - mean) / self.unit),
             mean=mean,
         )
 

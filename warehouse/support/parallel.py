@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
@@ -84,10 +85,20 @@ def dask_workers(address: str | None) -> Iterator[Executor | None]:
             raise Failed(f"lost the Dask scheduler at {address}") from error
 
 
+_is_limited = ContextVar("_is_limited", default=False)
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run many operations on small matrices in one thread, as several would wait for one another."""
+    if _is_limited.get():  # searching for the libraries takes milliseconds
+        yield
+        return
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
-        yield
+    token = _is_limited.set(True)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        _is_limited.reset(token)
