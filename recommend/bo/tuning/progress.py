@@ -65,7 +65,7 @@ def remarks_on(session: Session) -> list[str]:
     """Sentences about the strategy's choices, anything skipped for lack of time, and failures."""
     said = [*_choices(session)]
     model, fits = session.model, session.fits
-    ended = session.failure or ("the search was interrupted" if session.interrupted else "the time was up")
+    ended = _reason(session)
     if session.failure is not None:
         said.append(f"The search ended early: {session.failure}.")
     if fits.wants_model and model is None:
@@ -93,6 +93,18 @@ def remarks_on(session: Session) -> list[str]:
             f"{' or more' if len({*fewer}) > 1 else ''}."
         )
     return said
+
+
+def _reason(session: Session) -> str:
+    """Why the search ended, if it has no trials."""
+    if session.failure is not None:
+        return session.failure
+    if session.interrupted:
+        return "the search was interrupted"
+    limit = session.longest_trial
+    if session.deadline.left() > limit:
+        return f"none was expected to end within the time limit of a trial, {duration(limit)}"
+    return "the time was up"
 
 
 def _choices(session: Session) -> Iterator[str]:

@@ -102,6 +102,8 @@ class Session:
     report: Callable[[Progress], None]
     fits: ModelFits = field(init=False)
     selection: Selection = field(init=False)
+    longest_trial: float = field(init=False)
+    """Time limit of a trial in seconds."""
     interrupted: bool = field(default=False, init=False)
     failure: str | None = field(default=None, init=False)
     """Why it ended early; None if it did not, or was interrupted."""
@@ -122,7 +124,7 @@ class Session:
         candidates = [*self.firsts, *self.fallbacks]
         self.fits = ModelFits(self.deadline, times, candidates, self.wants_model, self.jobs)
         self.selection = first_selection(self.firsts, self.search)
-        self._limit = trial_limit(self.search.trial_seconds, self.budget.seconds)
+        self.longest_trial = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
     @cached_property
     def splits(self) -> Splits:
@@ -326,7 +328,7 @@ class Session:
             self.fits.extend_first(self.selection.weights)
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
-        cut_off = evaluation.outcome is Outcome.timeout and task.limit < self._limit
+        cut_off = evaluation.outcome is Outcome.timeout and task.limit < self.longest_trial
         if cut_off:  # by the end of the session, which says nothing about the configuration
             self.history.stop(task.number, "time")
             self._closing = True
@@ -396,4 +398,4 @@ class Session:
 
     def _seconds_for_trial(self) -> float:
         """Seconds that a trial may take if it begins now."""
-        return min(self._limit, self._seconds_for_trials())
+        return min(self.longest_trial, self._seconds_for_trials())

@@ -243,6 +243,15 @@ def test_without_time_the_quickest_is_the_model_and_omissions_are_reported() -> 
     ]
 
 
+def test_trials_that_all_exceed_their_limit_are_reported() -> None:
+    done = run(Machine(PART), [configuration(0, 40.0)], trials=3)
+    assert done.history.trials == []
+    assert done.remarks == [
+        "No trial ended, because none was expected to end within the time limit of a trial, 60 s: nothing was"
+        " compared on the data."
+    ]
+
+
 def test_fitted_members_stay_even_if_a_proposal_took_all_the_time() -> None:
     machine = Machine(PART)
 
