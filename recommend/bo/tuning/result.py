@@ -123,9 +123,10 @@ class SearchResult:
             what = f"The average of {len(self.weights)} configurations (weights {shares})"
         value = None if self.value is None else target_words(self.dataset).measured(self.value)
         expected = "" if value is None else f"; expected {measure_title(self.measure)}: {value}"
+        how = "was chosen by trials on the data" if self.trials else "was chosen without trials on the data"
         origin = Origin(
             choice=f"Found by Headstart's `tune` in {counted(len(self.trials), 'trials')}.",
-            expected=f"{what} was chosen by trials on the data{expected}.",
+            expected=f"{what} {how}{expected}.",
             measure=self.measure,
         )
         return script(self.weights, self.dataset, origin, seed=self.search.seed)

@@ -227,6 +227,8 @@ def test_the_script_states_the_result_of_the_search(tuned: SearchResult) -> None
     assert f"expected log loss: {tuned.value:.4f}" in code
     alone = replace(tuned, weights=dict([next(iter(tuned.weights.items()))]))
     assert "It was chosen by trials on the data" in " ".join(alone.code().split())
+    untried = replace(alone, trials=[], value=None)
+    assert "It was chosen without trials on the data." in " ".join(untried.code().split())
 
 
 def test_without_a_model_there_is_nothing_to_write(tuned: SearchResult) -> None:
