@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,6 +129,10 @@ def recommended(
     if verification is not None:
         known = replace(known, trials=verification.trials or known.trials)
         candidates = candidates.without(verification.failures)
+    own = {} if known.trials is None else dict(known.trials.measured)
+    measured = {setup: known.task.shown(value) for setup, value in own.items()}
+    if verification is not None:
+        measured |= verification.measured  # not converted from the learned measure
     with one_thread():
         expected = forecast(known, candidates)
         chosen = choose(known, expected, top, strategy, budget)
@@ -144,7 +148,7 @@ def recommended(
                 known.task.measure,
             )
         )
-        ranked = _ranked(known, expected, chosen, evidence)
+        ranked = _ranked(known, expected, chosen, evidence, measured)
     task, trials = known.task, 0 if known.trials is None else len(known.trials)
     outside = outside_of_known(known.qualities, known.metafeatures)
     return Recommendation(
@@ -180,14 +184,21 @@ def recommended(
 
 
 def _ranked(
-    known: Knowledge, expected: Forecast, chosen: Chosen, evidence: Evidence | None
+    known: Knowledge,
+    expected: Forecast,
+    chosen: Chosen,
+    evidence: Evidence | None,
+    measured: Mapping[str, float],
 ) -> list[RankedConfiguration]:
-    """The chosen configurations with their predictions and reasons."""
+    """The chosen configurations with their predictions and reasons.
+
+    Args:
+        measured: setup -> value on the dataset.
+    """
     complements = ~np.isnan(chosen.beats_first)
     places = [[]] * len(complements) if evidence is None else evidence.supporters(chosen.table, complements)
     heaviest = pd.Index([]) if evidence is None else evidence.weights.index[:NAMED]
     on_nearest = scores_on(known.runs.runs, known.scores, heaviest)
-    on_dataset = {} if known.trials is None else dict(known.trials.measured)
     std, seconds = expected.scores.std, expected.fits.seconds
     ranked = []
     for place, (position, setup) in enumerate(
@@ -202,7 +213,7 @@ def _ranked(
                 std=None if std is None else float(std[position]),
                 on_nearest=on_nearest.get(setup),
                 delta=chosen.deltas[place],
-                on_dataset=None if setup not in on_dataset else known.task.shown(on_dataset[setup]),
+                on_dataset=measured.get(setup),
                 fit_seconds=None if np.isnan(seconds[position]) else float(seconds[position]),
                 expectation=_shown(
                     known.task, None if chosen.expectations is None else chosen.expectations[place]

@@ -77,6 +77,12 @@ class Verification:
         )
 
     @property
+    def measured(self) -> dict[str, float]:
+        """Setup -> value of the configurations whose trials succeeded."""
+        values = {one.setup: one.trial.value(self.search.measure) for one in self.configurations}
+        return {setup: value for setup, value in values.items() if value is not None}
+
+    @property
     def failures(self) -> dict[str, str]:
         """Setup -> outcome of the configurations that failed, if others succeeded.
 

@@ -240,7 +240,7 @@ def _unmeasured(dataset: Dataset, trials: int) -> Iterator[Caution]:
         rows = {"time": "later rows", "group": "rows of new groups"}[dataset.split.kind]
         yield Caution(
             "dependence",
-            f"expected values hold for rows drawn at random and may be too high for {rows}: --verify "
+            f"expected values hold for rows drawn at random and may be too good for {rows}: --verify "
             f"measures them",
         )
 

@@ -94,8 +94,11 @@ def _learned_from(result: Recommendation) -> str:
         f" of {result.warehouse.origins.in_words()}"
     )
     if result.trials:
-        ignoring = "those below" if result.verification is not None else "--leave-out ignores them"
-        text += f" and {counted(result.trials, 'runs')} on this dataset ({ignoring})"
+        which = "--leave-out ignores them"
+        if result.verification is not None:
+            below = len(result.verification.measured)
+            which = "below" if below == result.trials else f"{below} of them below"
+        text += f" and {counted(result.trials, 'runs')} on this dataset ({which})"
     return f"{text}."
 
 

@@ -404,6 +404,7 @@ def test_a_verification_is_printed_and_recorded_on_request(
     assert "Tried for " in out
     assert "Logistic regression (default)" in out
     assert "runs on this dataset" not in run("--dataset", csv, "--warehouse", own)[1]
+    assert " runs on this dataset (below)." in out
     _, out, _ = run(*options, "--record")
     assert f"The next recommendation learns from the trials: their runs are in {own}." in out
     assert "runs on this dataset (--leave-out ignores them)" in run("--dataset", csv, "--warehouse", own)[1]

@@ -260,4 +260,4 @@ def test_a_split_without_trials_replaces_the_caution_and_leaves_the_group_out(
     split = printed("--split", "group=person")
     assert "--split group=person" not in split
     assert "ignored: person (identifier)" in split
-    assert "may be too high for rows of new groups: --verify measures them" in split
+    assert "may be too good for rows of new groups: --verify measures them" in split

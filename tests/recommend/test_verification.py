@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import pandas as pd
 import pytest
 
 import recommend
@@ -153,6 +154,20 @@ def test_trials_overrule_the_predictions(
     assert result.configurations[0].on_dataset == pytest.approx(0.9)
     assert result.verification is not None
     assert result.trials == len(result.verification.configurations)
+
+
+def test_a_tried_configuration_has_the_value_of_its_trial(
+    world_of_numbers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later rows have another spread than all rows, so its relative error does not determine its RMSE."""
+    say(monkeypatch, lambda one: 0.9 if one.algorithm == "ridge" else 0.6)
+    rows = prices(900, seed=50).assign(day=pd.date_range("2020-01-01", periods=900))
+    dataset = load_dataset(rows, name="mine").split_by("time=day")
+    result = rank(dataset, warehouse=Warehouse.open(world_of_numbers), verify=LONG, jobs=1)
+    assert result.verification is not None
+    first, best = result.configurations[0], result.verification.configurations[0].trial
+    assert first.configuration == best.configuration
+    assert first.on_dataset == best.value("root_mean_squared_error")
 
 
 def test_failed_configurations_are_not_recommended(

@@ -106,7 +106,7 @@ def test_the_check_is_a_caution_and_a_group_is_not_an_identifier() -> None:
     assert [caution.kind for caution in cautions(data, [])] == ["dependence"]
     (left,) = cautions(data.split_by("group=patient"), [])
     assert left.text == (
-        "expected values hold for rows drawn at random and may be too high for rows of new groups: --verify "
+        "expected values hold for rows drawn at random and may be too good for rows of new groups: --verify "
         "measures them"
     )
     assert cautions(data.split_by("group=patient"), [], trials=12) == []
