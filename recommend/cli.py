@@ -25,7 +25,7 @@ from warehouse.options import WarehouseOption
 from warehouse.support import console
 from warehouse.support.console import QuietOption
 from warehouse.support.errors import BadOption, Failed
-from warehouse.support.files import refuse_missing_folders, write_json, write_text
+from warehouse.support.files import refuse_unwritable, write_json, write_text
 from warehouse.support.option_groups import PanelCommand, grouped
 
 # Help and refusals need no pandas, which takes half a second.
@@ -176,7 +176,7 @@ def recommend(
         Warehouse.check_writable(more.warehouse)
     if results.average and results.code is None:
         raise BadOption("--average needs --code FILE")
-    refuse_missing_folders(results.seeds, results.page, results.code)
+    refuse_unwritable(results.seeds, results.page, results.code)
     dataset = data.load(reading, data.file)
     is_explained = results.explain or results.page is not None  # a page always has explanations
     kept = 0.0

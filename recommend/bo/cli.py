@@ -32,7 +32,7 @@ from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, Failed, HeadstartError
-from warehouse.support.files import refuse_missing_folders, write_text
+from warehouse.support.files import refuse_unwritable, write_text
 from warehouse.support.option_groups import PanelCommand, PanelGroup, grouped
 from warehouse.support.parallel import dask_workers
 from warehouse.support.text import counted
@@ -246,7 +246,7 @@ def search(
         artifacts.prepare_saving()
     if machines.record:
         Warehouse.check_writable(machines.warehouse)
-    refuse_missing_folders(results.model, results.page, results.code)
+    refuse_unwritable(results.model, results.page, results.code)
     dataset = data.load(reading)
     known = Warehouse.open(machines.warehouse)
     asked = completed(_search_of(space, trials, research), dataset, known)

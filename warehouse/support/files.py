@@ -52,15 +52,21 @@ def write_json(path: str | Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def refuse_missing_folders(*paths: Path | None) -> None:
-    """Refuse files in folders that do not exist, before the work whose results they are to hold.
+def refuse_unwritable(*paths: Path | None) -> None:
+    """Refuse files that can't be written, before the work whose results they are to hold.
 
     Raises:
-        Unwritable: there is one; None stands for no file.
+        Unwritable: a name is that of a folder, or its folder is missing or read-only; None stands for no
+            file.
     """
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
-            raise Unwritable(f"{path} can't be written: there is no folder {path.parent}")
+    for path in filter(None, paths):
+        folder = path.parent
+        if path.is_dir():
+            raise Unwritable(f"{path} can't be written: it is a folder")
+        if not folder.is_dir():
+            raise Unwritable(f"{path} can't be written: there is no folder {folder}")
+        if not path.exists() and not os.access(folder, os.W_OK):
+            raise Unwritable(f"{path} can't be written: {folder} is read-only for you")
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from warehouse.support.errors import UnreadableInput, Unwritable
-from warehouse.support.files import read_json, unfinished_folder, write_bytes, write_text
+from warehouse.support.files import read_json, refuse_unwritable, unfinished_folder, write_bytes, write_text
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,19 @@ def test_a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else(
         write_text(path, "new")
     assert str(caught.value) == f"{path} can't be written: No space left on device"
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == {"result.json": "old"}
+
+
+def test_files_that_cannot_be_written_are_refused_in_advance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_unwritable(None, tmp_path / "new", Path(os.devnull))
+    with pytest.raises(Unwritable, match="it is a folder"):
+        refuse_unwritable(tmp_path)
+    with pytest.raises(Unwritable, match="there is no folder"):
+        refuse_unwritable(tmp_path / "missing" / "new")
+    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
+    with pytest.raises(Unwritable, match="is read-only for you"):
+        refuse_unwritable(tmp_path / "new")
 
 
 def test_an_impossible_path_is_a_failure_in_one_line(tmp_path: Path) -> None:
