@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.running.evaluation import common_failure
 from recommend.bo.optimizer import ALL_ROWS
 from recommend.bo.strategies import DEFAULT_STRATEGY, get_strategy
 from recommend.bo.tuning.trials import ranked
 from recommend.explaining.target_words import target_words
 from warehouse.support.console import duration
 from warehouse.support.text import counted
+from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import measure_title
 
 if TYPE_CHECKING:
@@ -79,20 +81,29 @@ def remarks_on(session: Session) -> list[str]:
         if any(trial.share > ALL_ROWS for trial in session.history.trials):
             on += " or more"
         said.append(f"Trials were fitted on {on}, since there was no time for all rows.")
+    failure = common_failure(trial.evaluation for trial in session.history.trials if trial.evaluation)
+    if failure is not None and fits.wants_model:  # a verification lists its trials
+        said.append(f"No trial succeeded: {failure}.")
     if model is None:
         return said
     missing = [one for one in session.selection.weights if one not in model.weights]
     left_out = len(missing) + session.selection.left_out
     if left_out:
-        said.append(f"{counted(left_out, 'members')} of the model could not be fitted in time.")
-    fewer = [rows for rows in model.rows.values() if rows < fits.times.all_rows]
+        said.append(f"{counted(left_out, 'members')} of the model could not be fitted {_why(fits.failed)}.")
+    fewer = {one: rows for one, rows in model.rows.items() if rows < fits.times.all_rows}
     if fewer:
+        failed = {one: reason for one, reason in fits.failed.items() if one in fewer}
         said.append(
-            f"{counted(len(fewer), 'members')} of the model could not be fitted in time on all"
-            f" {fits.times.all_rows:,} rows: fitted on {min(fewer):,}"
-            f"{' or more' if len({*fewer}) > 1 else ''}."
+            f"{counted(len(fewer), 'members')} of the model could not be fitted {_why(failed)} on all"
+            f" {fits.times.all_rows:,} rows: fitted on {min(fewer.values()):,}"
+            f"{' or more' if len({*fewer.values()}) > 1 else ''}."
         )
     return said
+
+
+def _why(failed: Mapping[Configuration, str]) -> str:
+    """Why members could not be fitted: the reasons of failures, else the time."""
+    return f"({'; '.join(dict.fromkeys(failed.values()))})" if failed else "in time"
 
 
 def _reason(session: Session) -> str:

@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.running.limits import Outcome
+from ingest.running.blocks import Split
+from ingest.running.evaluation import Evaluation
+from ingest.running.limits import LimitedCall, Outcome
 from ingest.running.resampling import Resampling
 from recommend.bo.tuning.model_fits import LEAST
 from recommend.bo.tuning.proposals import Proposed
 from recommend.bo.tuning.resampling import choose_resampling
+from recommend.bo.tuning.running import Task
 from recommend.bo.tuning.trials import Trial
 from tests.commands import handled
 from tests.recommend.bo.tuning.searches import noisy
@@ -249,6 +252,24 @@ def test_trials_that_all_exceed_their_limit_are_reported() -> None:
     assert done.remarks == [
         "No trial ended, because none was expected to end within the time limit of a trial, 60 s: nothing was"
         " compared on the data."
+    ]
+
+
+def test_reasons_of_failures_are_reported() -> None:
+    class Small(Machine):
+        def _outcome(self, task: Task, splits: Sequence[Split], took: float) -> Any:
+            if task.kind == "fit" and task.rows <= 2000:
+                return super()._outcome(task, splits, took)
+            message = "needed more than 4096 MiB"
+            if task.kind == "fit":
+                return LimitedCall(Outcome.memout, None, message, took)
+            return Evaluation(Outcome.memout, took, message=message)
+
+    done = run(Small(MANY), [configuration(0, 8.0)], seconds=60.0)
+    assert done.remarks[-2:] == [
+        "No trial succeeded: needed more than 4096 MiB.",
+        "1 member of the model could not be fitted (needed more than 4096 MiB) on all 8,000 rows: fitted on"
+        " 2,000.",
     ]
 
 
