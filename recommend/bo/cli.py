@@ -84,7 +84,10 @@ class SpaceOptions:
     flow: FlowOption = None
     measure: ChosenMeasureOption = None
     preprocessing: Annotated[
-        bool, typer.Option("--preprocessing", help="Also search imputation, encoding, scaling and balancing.")
+        bool,
+        typer.Option(
+            "--preprocessing", help="Also search imputation, encoding, scaling and balancing of classifiers."
+        ),
     ] = False
 
 

@@ -105,6 +105,8 @@ def check(search: Search, budget: Budget, jobs: int, task_type: TaskType) -> Non
         raise BadOption("a search needs a limit: a number of trials, or a time")
     if search.ensemble < 0:
         raise BadOption(f"ensemble must be 0 or more picks, not {search.ensemble}")
+    if search.preprocessing and not any(get_flow(name).further for name in search.flows):
+        raise BadOption("preprocessing can't be searched: flows for numeric targets have no such steps")
     get_strategy(search.strategy)
     if search.start not in (NO_START, FROM_FILE):
         get_start(search.start)

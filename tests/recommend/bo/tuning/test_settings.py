@@ -57,6 +57,13 @@ def test_the_dataset_determines_flows_and_measure_by_default() -> None:
             UnfitConfiguration,
             "seed 2: hidden_layers can't be 1000000000.0: expected a whole number from 1 to 3",
         ),
+        (
+            {"flows": ("ridge",), "preprocessing": True},
+            ENOUGH,
+            1,
+            BadOption,
+            "preprocessing can't be searched",
+        ),
         ({"trial_memory": -1}, ENOUGH, 1, BadOption, "trial memory must be more than 0"),
     ],
 )
