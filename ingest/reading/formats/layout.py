@@ -285,14 +285,16 @@ def _ends_empty(cells: list[str], width: int) -> bool:
 
 
 def _is_data(cells: list[str], numeric: list[int], full: list[list[str]]) -> bool:
-    """Whether a row is data: it has numbers in numeric columns, or repeated words."""
-    present = [cells[place] for place in numeric if cells[place].lower() not in _GAPS]
-    if present and sum(map(looks_like_number, present)) * 2 >= len(present):
+    """Whether a row is data: numbers in numeric columns, or repeated words and not more unique ones there."""
+    present = [place for place in numeric if cells[place].lower() not in _GAPS]
+    words = [place for place in present if not looks_like_number(cells[place])]
+    if present and len(words) * 2 <= len(present):
         return True
     others = sorted({*range(len(cells))} - {*numeric})
     recurring = sum(_recurs(cells, place, full) for place in others)
     if numeric:
-        return recurring > 0 and recurring * 2 >= len(others)
+        unique = sum(not _recurs(cells, place, full) for place in words)
+        return recurring > 0 and recurring * 2 >= len(others) and recurring >= unique
     return recurring > 1 and recurring * 2 > len(others)
 
 

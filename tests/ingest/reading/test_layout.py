@@ -75,6 +75,12 @@ def test_a_header_counts_its_lines_and_may_lack_one_name() -> None:
     assert find_layout(b"a,b\n1,2,\n3,4,\n").names == ["a", "b", ""]
 
 
+def test_names_above_numbers_are_a_header_though_one_of_them_is_also_a_category() -> None:
+    assert find_layout(b"x,y,c\n1,2,a\n3,4,b\n5,6,c\n7,8,c\n").header == (0, 1)
+    # Words that recur among numbers stand for missing ones.
+    assert find_layout(b"low,2,a\n3,4,b\n5,low,c\n7,8,a\n9,1,a\n").header is None
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     delimiter=st.sampled_from(",;|\t "),
