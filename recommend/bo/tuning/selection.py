@@ -37,6 +37,8 @@ PULL = 3
 """Initial picks of each initial member."""
 SURE = 1.0
 """Standard errors by which a single configuration has to beat the recommended one."""
+CERTAIN = 3.0
+"""Standard errors by which the best trial has to beat the initial average for that to be dropped."""
 
 
 def voting_rows(splits: Sequence[Split], strata: int) -> Positions:
@@ -82,6 +84,20 @@ class Ballot:
         score = oriented(self.scorer.value(self.measure, p[rows], self.outcomes[rows]), self.measure)
         return -np.inf if np.isnan(score) else score
 
+    def beats(self, p: Floats, q: Floats, errors: float) -> bool:
+        """Whether predictions `p` score higher than `q` by more than some standard errors of the difference.
+
+        The standard error is the jackknife's, over blocks of rows (Efron and Stein 1981).
+        """
+        blocks = np.arange(len(self.outcomes)) % JACKKNIFE
+        parts: list[Positions | slice] = [slice(None)]
+        parts += [np.flatnonzero(blocks != block) for block in range(JACKKNIFE)]
+        scores = np.array([(self.score(p, rows), self.score(q, rows)) for rows in parts])
+        if not np.isfinite(scores).all():
+            return False
+        lead, *without = scores[:, 0] - scores[:, 1]
+        return bool(lead > errors * np.sqrt((JACKKNIFE - 1) * np.var(without)))
+
     def average(self, weights: Mapping[int, float], rows: Positions | slice = slice(None)) -> Floats:
         """The weighted average of these trials' predictions of `rows`."""
         total = sum(weights.values())
@@ -103,20 +119,24 @@ def select_ensemble(
     picked repeatedly. The result is the best average on the way, including the initial one.
 
     Args:
-        start: places of the initial trials, each with `PULL` picks; may be empty.
+        start: places of the initial trials, each with `PULL` picks; may be empty. They have none if the best
+            trial is certainly better than their average.
         picks: most picks.
         left: seconds left; once there are none, only `PATIENCE` picks are made, which is quick.
     """
-    counts = dict.fromkeys(start, PULL)
+    truth = Ballot(
+        [one[rows] for one in ballot.predictions], ballot.outcomes[rows], ballot.scorer, ballot.measure
+    )
     places = range(len(ballot.predictions))
+    alone = [truth.score(one) for one in truth.predictions]
+    if start:
+        leader, average = truth.predictions[int(np.argmax(alone))], truth.average(dict.fromkeys(start, 1.0))
+        start = [] if truth.beats(leader, average, CERTAIN) else start
+    counts = dict.fromkeys(start, PULL)
     total = np.zeros_like(ballot.predictions[0][rows], dtype=np.float64)
     for place, count in counts.items():
         total += count * ballot.predictions[place][rows]
     size = sum(counts.values())
-    truth = Ballot(
-        [one[rows] for one in ballot.predictions], ballot.outcomes[rows], ballot.scorer, ballot.measure
-    )
-    alone = [truth.score(one) for one in truth.predictions]
     best, best_score = dict(counts), truth.score(total / size) if size else -np.inf
     idle = 0
     for pick in range(picks):
@@ -141,18 +161,7 @@ def select_single(ballot: Ballot, scores: Sequence[float], first: int) -> int:
         first: place of the first recommendation.
     """
     best = int(np.argmax(scores))
-    if best == first:
-        return first
-    blocks = np.arange(len(ballot.outcomes)) % JACKKNIFE
-    one, other = ballot.predictions[best], ballot.predictions[first]
-    without = [
-        ballot.score(one, np.flatnonzero(blocks != block))
-        - ballot.score(other, np.flatnonzero(blocks != block))
-        for block in range(JACKKNIFE)
-    ]
-    # The jackknife's standard error of the difference, over blocks of rows (Efron and Stein 1981).
-    error = float(np.sqrt((JACKKNIFE - 1) * np.var(without)))
-    return best if scores[best] - scores[first] > SURE * error else first
+    return best if ballot.beats(ballot.predictions[best], ballot.predictions[first], SURE) else first
 
 
 def estimate(

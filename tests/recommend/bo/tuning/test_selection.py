@@ -69,14 +69,20 @@ def test_the_start_weighs_as_much_as_several_picks_of_each_of_its_members() -> N
 
 
 def test_without_time_a_few_picks_are_made_so_that_the_start_can_be_outweighed() -> None:
-    wrong = of_two([0.6, 0.6, 0.4, 0.4])
+    wrong = of_two([0.6, 0.5, 0.4, 0.5])
     weights = select_ensemble(ballot(wrong, 1 - wrong, measure="log_loss"), [0], 50, left=lambda: 0.0)
     assert weights == {0: PULL / (PULL + PATIENCE), 1: PATIENCE / (PULL + PATIENCE)}
 
 
+def test_a_start_that_is_certainly_worse_than_the_best_trial_has_no_weight() -> None:
+    """The best is better on each row by the same, so that the standard error is 0."""
+    wrong = of_two([0.6, 0.6, 0.4, 0.4])
+    assert select_ensemble(ballot(wrong, 1 - wrong, measure="log_loss"), [0], 50) == {1: 1.0}
+
+
 def test_ties_between_picks_go_to_the_best_configuration() -> None:
-    """The average decides as before until the third pick: (3 x .6 + 3 x .35) / 6 < .5."""
-    start, better = of_two([0.6, 0.6, 0.4, 0.4]), of_two([0.35, 0.35, 0.65, 0.65])
+    """The average decides as before until the third pick: (3 x .4 + 3 x .65) / 6 > .5."""
+    start, better = of_two([0.4, 0.4, 0.4, 0.6]), of_two([0.35, 0.35, 0.65, 0.65])
     assert select_ensemble(ballot(start, better), [0], 10) == {0: 0.5, 1: 0.5}
 
 
