@@ -87,9 +87,10 @@ class ConfigurationTable:
         """(n,) the rows, each with its present hyperparameters."""
         found: dict[int, Configuration] = {}
         names = [split_name(name) if self.joint else ("", name) for name in self.parameters.columns]
+        objects = self.parameters.to_numpy(dtype=object)
         for algorithm, rows in self.algorithms.groupby(self.algorithms, observed=True).indices.items():
             own = [place for place, (owner, _) in enumerate(names) if not self.joint or owner == algorithm]
-            columns = [self.parameters.iloc[rows, place].tolist() for place in own]
+            columns = [objects[rows, place].tolist() for place in own]
             values_of_rows = zip(*columns, strict=True) if columns else repeat(())
             for row, values in zip(np.asarray(rows).tolist(), values_of_rows, strict=False):
                 named = zip((names[place][1] for place in own), values, strict=True)
