@@ -123,12 +123,14 @@ class Conditioned:
 
     def _learned_at(self, metafeatures: pd.Series) -> _Learned:
         key = key_of(metafeatures)
-        if key not in self._learned:
+        learned = self._learned.get(key)
+        if learned is None:
             prior = self.model.prior(self.trials.configurations, metafeatures)
             targets = self.model.targets_of(self.trials.values)
+            learned = _Learned(prior, targets, Posterior(prior, targets))
             self._learned.clear()
-            self._learned[key] = _Learned(prior, targets, Posterior(prior, targets))
-        return self._learned[key]
+            self._learned[key] = learned
+        return learned
 
 
 def _std(prediction: Prediction) -> Floats:
