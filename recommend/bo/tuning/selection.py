@@ -89,14 +89,16 @@ class Ballot:
 
         The standard error is the jackknife's, over blocks of rows (Efron and Stein 1981).
         """
-        blocks = np.arange(len(self.outcomes)) % JACKKNIFE
-        parts: list[Positions | slice] = [slice(None)]
-        parts += [np.flatnonzero(blocks != block) for block in range(JACKKNIFE)]
-        scores = np.array([(self.score(p, rows), self.score(q, rows)) for rows in parts])
-        if not np.isfinite(scores).all():
+        higher, lower = self.score(p), self.score(q)
+        if not -np.inf < lower < higher:
             return False
-        lead, *without = scores[:, 0] - scores[:, 1]
-        return bool(lead > errors * np.sqrt((JACKKNIFE - 1) * np.var(without)))
+        blocks = np.arange(len(self.outcomes)) % JACKKNIFE
+        parts = [np.flatnonzero(blocks != block) for block in range(JACKKNIFE)]
+        scores = np.array([(self.score(p, rows), self.score(q, rows)) for rows in parts])
+        if np.isinf(scores).any():
+            return False
+        error = np.sqrt((JACKKNIFE - 1) * np.var(scores[:, 0] - scores[:, 1]))
+        return bool(higher - lower > errors * error)
 
     def average(self, weights: Mapping[int, float], rows: Positions | slice = slice(None)) -> Floats:
         """The weighted average of these trials' predictions of `rows`."""
@@ -129,13 +131,13 @@ def select_ensemble(
     )
     places = range(len(ballot.predictions))
     alone = [truth.score(one) for one in truth.predictions]
-    if start:
-        leader, average = truth.predictions[int(np.argmax(alone))], truth.average(dict.fromkeys(start, 1.0))
-        start = [] if truth.beats(leader, average, CERTAIN) else start
     counts = dict.fromkeys(start, PULL)
-    total = np.zeros_like(ballot.predictions[0][rows], dtype=np.float64)
+    leader = truth.predictions[int(np.argmax(alone))]
+    if counts and truth.beats(leader, truth.average(counts), CERTAIN):
+        counts = {}
+    total = np.zeros_like(truth.predictions[0], dtype=np.float64)
     for place, count in counts.items():
-        total += count * ballot.predictions[place][rows]
+        total += count * truth.predictions[place]
     size = sum(counts.values())
     best, best_score = dict(counts), truth.score(total / size) if size else -np.inf
     idle = 0
