@@ -60,6 +60,11 @@ def after_rounds(fitted: BoosterClassifier, rounds: int, X: np.ndarray) -> np.nd
     return fitted.model_.predict_proba(X, ntree_end=rounds)
 
 
+def losses_by_rounds(longer: BoosterClassifier, rounds: int, X: np.ndarray, codes: np.ndarray) -> list[float]:
+    """Log loss of the first tree, the first two, and so on."""
+    return [log_loss(after_rounds(longer, n, X), codes) for n in range(1, rounds + 1)]
+
+
 # Classes
 
 
@@ -145,7 +150,7 @@ def test_early_stopping_keeps_the_round_that_is_best_on_the_validation_rows(
     train, valid = hold_out(codes, round(1 / validation_share(200)), 0)
     stopped = booster(library, 200, rate=0.1, early_stopping=True).fit(X, codes)
     longer = booster(library, 200, rate=0.1).fit(X[train], codes[train])
-    losses = [log_loss(after_rounds(longer, n, X[valid]), codes[valid]) for n in range(1, 201)]
+    losses = losses_by_rounds(longer, 200, X[valid], codes[valid])
     best = 1 + int(np.argmin(losses[: rounds_kept(stopped) + PATIENCE[False]]))
     assert 1 < rounds_kept(stopped) == best < 100
     assert (stopped.predict_proba(X) == after_rounds(longer, best, X)).all()
@@ -161,7 +166,7 @@ def test_for_use_few_rows_are_fitted_again_with_the_settings_that_were_found(
     settings = {"leaf_estimation_iterations": 10 if classes == 2 else 1} if library == "catboost" else {}
     train, valid = hold_out_to_stop(codes, 0)
     longer = booster(library, 250, rate=0.1, settings=settings).fit(X[train], codes[train])
-    losses = [log_loss(after_rounds(longer, n, X[valid]), codes[valid]) for n in range(1, 251)]
+    losses = losses_by_rounds(longer, 250, X[valid], codes[valid])
     found = 1 + int(np.argmin(losses))
     assert found + PATIENCE[True] < 250
     expected = booster(library, found, rate=0.1, settings=settings).fit(X, codes)
