@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.early_stopping FOLDER [--task regression] --results FILE
 
-FOLDER holds tables and an index.csv, as for `tests.benchmarks.real_tables`, whose training rows and held-
-out rows are used here, too; tables with more than 8 classes or 100 columns are left out. On each table,
-four random configurations of the pool that stop early (two of CatBoost, one each of LightGBM and XGBoost)
+FOLDER holds tables and an index.csv, as for `tests.benchmarks.real_tables`, whose training and held-out
+rows are used here, too; tables with more than 8 classes or 100 columns are left out. On each table, four
+random configurations of the pool that stop early (two of CatBoost, one each of LightGBM and XGBoost)
 are fitted as in runs and for use (`ingest.flows.base.Flow.pipeline`). Reported are the fits for use that
 are better and worse, the median gain (of the logarithm of errors, else in the measure's unit), and the
 median of their times relative to those of the fits as in runs.
@@ -12,25 +12,20 @@ median of their times relative to those of the fits as in runs.
 
 from __future__ import annotations
 
-import argparse
-import time
-import warnings
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ingest.flows import get_flow
 from ingest.reading.datasets import Dataset
 from ingest.running.pool import read_pool
-from metalearners.evaluation.folds import HALVES
-from tests.benchmarks.held_out import Table, chosen_tables, held_out, tables_in
+from recommend.ranking.fit_cost import time_for_use
+from tests.benchmarks.held_out import Table, chosen_tables, held_out, study_of_tables, tables_in
+from tests.benchmarks.real_fits import fit_and_score
 from tests.benchmarks.task_kinds import KINDS
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import BadInput
 from warehouse.support.journal import Journal
-from warehouse.support.parallel import one_thread
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import larger_is_better
 
@@ -41,25 +36,19 @@ FEW = 1_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--task", choices=KINDS, default="classification")
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--half", choices=HALVES, default="choosing")
-    parser.add_argument("--tables", type=int, default=40)
-    options = parser.parse_args()
+    options = study_of_tables(__doc__, 40).parse_args()
     kind = KINDS[options.task]
     files = chosen_tables(tables_in(options.folder, Warehouse.open(STARTER)), options.tables, options.half)
-    pool = [one for one in read_pool(kind.pool) if stops_early(one)]
+    stop_early = [one for one in read_pool(kind.pool) if time_for_use(one, MOST_TRAIN) > 1]
+    pools = {name: [one for one in stop_early if one.algorithm.startswith(name)] for name in OF_EACH}
     journal = Journal(options.results)
     finished = {record["table"]: record for record in journal.records()}
     random = np.random.default_rng(0)
     for file in files:
         chosen = [
-            of_library[place]
+            pools[library][place]
             for library, n in OF_EACH.items()
-            if (of_library := [one for one in pool if one.algorithm.startswith(library)])
-            for place in random.choice(len(of_library), n, replace=False)
+            for place in random.choice(len(pools[library]), n, replace=False)
         ]
         if file.name in finished:
             continue
@@ -77,10 +66,6 @@ def main() -> None:
     report([record for record in finished.values() if record["fits"]], kind.judged)
 
 
-def stops_early(one: Configuration) -> bool:
-    return get_flow(one.algorithm).longer_for_use and bool(one.values.get("early_stopping"))
-
-
 def refuse_large(dataset: Dataset) -> None:
     if dataset.n_classes > MOST_CLASSES or len(dataset.features.columns) > MOST_COLUMNS:
         raise BadInput("too many classes or columns")
@@ -89,15 +74,9 @@ def refuse_large(dataset: Dataset) -> None:
 def both(table: Table, one: Configuration) -> dict[str, Any]:
     """Measures and processor seconds of a fit as in a run, and of one for use."""
     found: dict[str, Any] = {"algorithm": one.algorithm}
-    features = table.dataset.features
     for name in ("run", "use"):
-        pipeline = get_flow(one.algorithm).pipeline(one.values, table.dataset.roles, for_use=name == "use")
-        with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore")
-            began = time.process_time()
-            pipeline.fit(features.iloc[table.train], table.outcomes[table.train])
-            seconds = time.process_time() - began
-            found[name] = table.measured(table.scores(pipeline)) | {"seconds": seconds}
+        scores, seconds = fit_and_score(table, one, for_use=name == "use")
+        found[name] = table.measured(scores) | {"seconds": seconds}
     return found
 
 

@@ -5,6 +5,7 @@ Notation: n rows; k columns of a prediction's scores (classes, or 1 for a number
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from ingest.reading.target.strata import strata_of
 from ingest.running.resampling import hold_out, stratified_sample
 from ingest.running.scorer import Scorer, scorer_of
 from metalearners import DEFAULT_LEARNER
-from metalearners.evaluation.folds import Half, half_of
+from metalearners.evaluation.folds import HALVES, Half, half_of
 from recommend.explaining.ranked_configuration import RankedConfiguration
 from recommend.ranking import task as ranking_task
 from recommend.ranking.candidates import find_candidates
@@ -119,16 +120,27 @@ class Table:
         model = self.kind.without_model()
         return self.scores(model.fit(self.dataset.features.iloc[self.train], self.outcomes[self.train]))
 
-    def fitted(self, configuration: Configuration) -> Any:
-        """The pipeline of a configuration, fitted to the training rows."""
+    def fitted(self, configuration: Configuration, *, for_use: bool = True) -> Any:
+        """The pipeline of a configuration (`ingest.flows.Flow.pipeline`), fitted to the training rows."""
         flow = get_flow(configuration.algorithm)
         pipeline = self.kind.with_scores(
-            flow.pipeline(configuration.values, self.dataset.roles, seed=self.seed)
+            flow.pipeline(configuration.values, self.dataset.roles, seed=self.seed, for_use=for_use)
         )
         return pipeline.fit(self.dataset.features.iloc[self.train], self.outcomes[self.train])
 
 
 # ---- which tables --------------------------------------------------------------------------------
+
+
+def study_of_tables(description: str | None, tables: int) -> argparse.ArgumentParser:
+    """A command line with a folder of tables, their task type, half and number, and a journal of results."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--task", choices=KINDS, default="classification")
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--half", choices=HALVES, default="choosing")
+    parser.add_argument("--tables", type=int, default=tables)
+    return parser
 
 
 def tables_in(folder: Path, warehouse: Warehouse) -> list[TableFile]:

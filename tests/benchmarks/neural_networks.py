@@ -13,16 +13,13 @@ Wilcoxon's two-sided test, and the networks' processor time relative to the firs
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
 
-from metalearners.evaluation.folds import HALVES
 from recommend.ranking.averaging import weights_of
 from tests.benchmarks.held_out import (
     Table,
@@ -30,6 +27,7 @@ from tests.benchmarks.held_out import (
     held_out,
     leave_out_family,
     ranked,
+    study_of_tables,
     tables_in,
     typed_frame,
 )
@@ -47,13 +45,7 @@ MOST_TRAIN, MOST_TESTED = 2_000, 10_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--task", choices=KINDS, default="classification")
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--half", choices=HALVES, default="choosing")
-    parser.add_argument("--tables", type=int, default=20)
-    options = parser.parse_args()
+    options = study_of_tables(__doc__, 20).parse_args()
     kind = KINDS[options.task]
     warehouse = Warehouse.open(STARTER)
     files = chosen_tables(tables_in(options.folder, warehouse), options.tables, options.half)

@@ -24,13 +24,13 @@ Candidate = Configuration | str
 """A configuration, or the name of an estimator of `flaml.default` without `Classifier` or `Regressor`."""
 
 
-def fit_and_score(table: Table, candidate: Candidate) -> tuple[Floats, float]:
+def fit_and_score(table: Table, candidate: Candidate, *, for_use: bool = True) -> tuple[Floats, float]:
     """(held-out rows, k) scores of a fit on the training rows, and its processor time in seconds."""
     began = time.process_time()
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
         if isinstance(candidate, Configuration):
-            model, features = table.fitted(candidate), table.dataset.features
+            model, features = table.fitted(candidate, for_use=for_use), table.dataset.features
         else:
             features = typed_frame(table.dataset)
             model = flaml_estimator(table, candidate, features)
