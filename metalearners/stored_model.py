@@ -23,13 +23,12 @@ from metalearners.model_files import places, read_arrays, read_content, write_fi
 from warehouse.store import Warehouse
 from warehouse.support.errors import BadInput, BadOption, DamagedModel, UnreadableInput
 from warehouse.support.text import counted
-from warehouse.vocabulary.measures import larger_is_better
 from warehouse.vocabulary.task_types import CLASSIFICATION
 
 logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.model"
-VERSION = 6
+VERSION = 7
 """Increased when the files change, or when the same runs and settings give another model."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")
@@ -61,12 +60,6 @@ class ModelOrigin:
         """Name of the model's directory."""
         # The fingerprint includes the version.
         content = asdict(self) | {"warehouse_version": None, "format": VERSION}
-        if not larger_is_better(self.measure):  # earlier versions mistook the direction of some costs
-            content |= {"larger_is_better": False}
-        if not self.only:  # earlier models lack this field
-            del content["only"]
-        if self.task_type == CLASSIFICATION.name:  # earlier models lack it: there was no other type
-            del content["task_type"]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         return f"{self.learner}-{digest[:16]}"
 
