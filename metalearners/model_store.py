@@ -41,6 +41,7 @@ from metalearners.model_files import (
 )
 from metalearners.samples import learned_runs
 from metalearners.stored_model import FORMAT, VERSION, ModelOrigin, StoredModel, load_model
+from metalearners.values_for_use import values_for_use
 from warehouse.questions.queries import RunTable
 from warehouse.store import STARTER, Warehouse
 from warehouse.support.errors import (
@@ -321,10 +322,10 @@ def _at(other: ModelOrigin, origin: ModelOrigin) -> ModelOrigin:
 
 
 def _learned_from(origin: ModelOrigin, warehouse: Warehouse) -> tuple[RunTable, pd.DataFrame]:
-    """The runs that `origin` names, and meta-features of their datasets."""
+    """The runs that `origin` names, with values for use, and meta-features of their datasets."""
     task_type = TASK_TYPES[origin.task_type]
     runs = learned_runs(warehouse, origin.flow, origin.measure, task_type=task_type, only=origin.only)
-    runs = without_datasets(runs, origin.left_out)
+    runs = values_for_use(without_datasets(runs, origin.left_out))
     return runs, warehouse.metafeatures().drop(index=list(origin.left_out), errors="ignore")
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from metalearners.model_files import keep, kept, read_arrays, read_content
-from metalearners.values_for_use import values_for_use
 from warehouse.questions import sampling
 from warehouse.questions.queries import RunAnswers, RunTable, table_of, with_experiments
 from warehouse.store import Warehouse
@@ -56,7 +55,7 @@ def learned_runs(
     only: Sequence[str] = (),
     experiments_on: Collection[str] = (),
 ) -> RunTable:
-    """The runs of `Warehouse.run_table` with values for use, from the stored sample if there is one.
+    """The runs of `Warehouse.run_table`, from the stored sample if there is one.
 
     Args:
         only: flows whose runs a joint table has; empty = all.
@@ -71,7 +70,7 @@ def learned_runs(
     if answers.is_sample and experiments_on:
         answers = with_experiments(warehouse.arrow, answers, experiments_on)
     rows = {part: rows for part, rows in answers.rows.items() if related or part != "related"}
-    return values_for_use(table_of(replace(answers, rows=rows)))
+    return table_of(replace(answers, rows=rows))
 
 
 def _keep(name: str, sample: RunAnswers, warehouse: Warehouse) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from warehouse.questions.queries import RunTable
@@ -52,35 +51,32 @@ and with up to 2,000 training rows (`tests.benchmarks.early_stopping`), without 
 
 def values_for_use(runs: RunTable) -> RunTable:
     """The runs with the values, also of related measures, that models for use are expected to have."""
-    setups = _that_stop_early(runs.configurations)
-    if not len(setups):
-        return runs
-    again = runs.related.index.isin(runs.runs["run"][_fitted_again(runs.runs, setups)])
-    related = {str(name): _with_use(values, again, str(name)) for name, values in runs.related.items()}
+    table, measured = runs.configurations, runs.runs.set_index("run")
+    related = {
+        str(name): for_use(measured.assign(value=values).reindex(values.index), table, str(name))
+        for name, values in runs.related.items()
+    }
     return replace(
         runs,
-        runs=_with_values(runs.runs, setups, runs.measure),
-        larger=_with_values(runs.larger, setups, runs.measure),
-        smaller=_with_values(runs.smaller, setups, runs.measure),
+        runs=runs.runs.assign(value=for_use(runs.runs, table, runs.measure)),
+        larger=runs.larger.assign(value=for_use(runs.larger, table, runs.measure)),
+        smaller=runs.smaller.assign(value=for_use(runs.smaller, table, runs.measure)),
         related=runs.related.assign(**related),
     )
 
 
-def _with_values(runs: pd.DataFrame, setups: pd.Index, measure: str) -> pd.DataFrame:
-    return runs.assign(value=_with_use(runs["value"], _fitted_again(runs, setups), measure))
+def for_use(runs: pd.DataFrame, configurations: ConfigurationTable, measure: str) -> Floats:
+    """(m,) values of a measure, in its own direction or negated, that models for use are expected to have.
 
-
-def _fitted_again(runs: pd.DataFrame, setups: pd.Index) -> npt.NDArray[np.bool_]:
-    """(m,) whether a model for use is."""
+    Args:
+        runs: m rows with setup, train_rows (missing: all rows) and value.
+        configurations: of these setups, and possibly others.
+    """
+    values = runs["value"].to_numpy(np.float64)
     rows = pd.to_numeric(runs["train_rows"]).to_numpy(np.float64, na_value=np.nan)
-    return runs["setup"].isin(setups).to_numpy() & ~(rows >= MOST_ROWS)
-
-
-def _with_use(values: pd.Series, again: npt.NDArray[np.bool_], measure: str) -> Floats:
-    """(m,) values of a measure; those of models fitted again, for use."""
+    again = runs["setup"].isin(_that_stop_early(configurations)).to_numpy() & ~(rows >= MOST_ROWS)
     best = 1.0 if larger_is_better(measure) else 0.0
-    of_runs = values.to_numpy(np.float64)
-    return np.where(again, best + (1 - SMALLER.get(measure, 0.0)) * (of_runs - best), of_runs)
+    return np.where(again, best + (1 - SMALLER.get(measure, 0.0)) * (values - best), values)
 
 
 def _that_stop_early(table: ConfigurationTable) -> pd.Index:
@@ -89,5 +85,6 @@ def _that_stop_early(table: ConfigurationTable) -> pd.Index:
     for algorithm in STOP_EARLY & {*table.algorithms}:
         name = joint_name(algorithm, SWITCH) if table.joint else SWITCH
         if name in table.parameters:
-            stop |= (table.algorithms == algorithm).to_numpy() & (table.parameters[name] == True).to_numpy()  # noqa: E712
+            own = (table.algorithms == algorithm).to_numpy()
+            stop |= own & (table.parameters[name] == True).to_numpy()  # noqa: E712
     return table.setups[stop]

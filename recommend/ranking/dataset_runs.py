@@ -14,6 +14,7 @@ import pandas as pd
 
 from metalearners.encoding.scores import oriented
 from metalearners.predictions import Observations
+from metalearners.values_for_use import for_use
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
 from warehouse.vocabulary.measures import MEASURES
@@ -30,9 +31,9 @@ class OwnTrials:
     """Trials on the dataset: a value for each configuration."""
 
     observations: Observations
-    """Larger is better; all on the level of the task with the largest training size."""
+    """With values for use, larger is better; all on the level of the task with the largest training size."""
     measured: pd.Series
-    """Setup -> the same values in the measure's own direction."""
+    """Setup -> its value on that level, as measured, in the measure's own direction."""
 
     def __len__(self) -> int:
         return len(self.observations.values)
@@ -66,13 +67,15 @@ def own_trials(
     if len(values) > MOST_TRIALS:  # from the worst to the best
         values = values.sort_values()
         values = values.iloc[np.linspace(0, len(values) - 1, MOST_TRIALS).astype(np.intp)]
+    level = tasks[0][1]["train_rows"].iloc[0]
+    on_level = pd.DataFrame({"setup": values.index, "train_rows": level, "value": values.to_numpy()})
     observations = Observations(
         configurations.of_setups(values.index),
-        values.to_numpy(),
+        for_use(on_level, configurations, measure),
         MEASURES[measure].link,
         test_rows.get(str(tasks[0][0])),  # all values are on its level
     )
-    measured = pd.Series(oriented(observations.values, measure), index=values.index)
+    measured = pd.Series(oriented(values.to_numpy(), measure), index=values.index)
     return OwnTrials(observations, measured)
 
 

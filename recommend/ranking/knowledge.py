@@ -23,6 +23,7 @@ from metalearners.model_store import is_trained, trained_fit_times, trained_mode
 from metalearners.predictions import Predictor
 from metalearners.samples import learned_runs
 from metalearners.stored_model import StoredModel
+from metalearners.values_for_use import values_for_use
 from recommend.ranking.dataset_runs import (
     OwnTrials,
     failures_on,
@@ -52,7 +53,7 @@ class Knowledge:
     only: frozenset[str]
     """Flows to whose runs training is restricted; empty = all."""
     all_runs: RunTable
-    """All usable runs, including those on the dataset itself."""
+    """All usable runs, including those on the dataset itself, with values for use."""
     other_runs: RunTable
     """The runs on other datasets, on which the model is trained."""
     runs: RunTable
@@ -99,9 +100,10 @@ def gather(task: RankingTask) -> Knowledge:
         BadInput: there are no runs to learn from.
     """
     with importing_ahead():  # queries run without Python's lock
-        only, all_runs = runs_that_count(task)
+        only, recorded = runs_that_count(task)
+    all_runs = values_for_use(recorded)
     other_runs = without_datasets(all_runs, task.left_out.keys())
-    own_runs = runs_on(all_runs, task.own)
+    own_runs = runs_on(recorded, task.own)
     test_rows = test_rows_on(task.warehouse, task.own) if task.own else {}
     trials = own_trials(own_runs, all_runs.configurations, task.measure, test_rows)
     runs = other_runs if trials is None else all_runs

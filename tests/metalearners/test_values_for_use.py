@@ -8,7 +8,6 @@ import pytest
 
 from ingest.flows import FLOWS
 from ingest.flows.boosting import FITTED_AGAIN_BELOW
-from metalearners.samples import learned_runs
 from metalearners.values_for_use import MOST_ROWS, SMALLER, STOP_EARLY, SWITCH, values_for_use
 from tests.warehouse.worlds import BOOSTING, Templates, runs
 from warehouse.questions.queries import RunTable
@@ -34,13 +33,9 @@ def values(table: RunTable) -> dict[str, float]:
 
 @pytest.mark.parametrize("flow", [None, "lightgbm"])
 def test_only_boosters_that_stop_early_have_smaller_errors(boosters: Warehouse, flow: str | None) -> None:
-    found = values(learned_runs(boosters, flow, ACCURACY))
+    found = values(values_for_use(boosters.run_table(flow, ACCURACY)))
     assert found["stops"] == pytest.approx(1 - 0.1 * (1 - SMALLER[ACCURACY]))
     assert {value for name, value in found.items() if name != "stops"} == {0.9}
-
-
-def test_the_values_in_the_warehouse_stay(boosters: Warehouse) -> None:
-    assert set(values(boosters.run_table(None, ACCURACY)).values()) == {0.9}
 
 
 def test_costs_shrink_towards_0(boosters: Warehouse) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.reading.datasets import load_dataset
 from metalearners.learners.contributions import shapley_values
-from metalearners.samples import learned_runs
+from metalearners.values_for_use import values_for_use
 from recommend.explaining.metafeature_names import shown, title, without_target
 from recommend.recommendation import Recommendation
 from recommend.recommender import recommend
@@ -145,7 +145,7 @@ def test_traits_in_words_and_units(name: str, value: float, words: str, text: st
 def test_complements_were_better_than_the_first_where_stated(
     explained: Recommendation,
 ) -> None:
-    runs = learned_runs(Warehouse.open(STARTER), None, explained.measure)
+    runs = values_for_use(Warehouse.open(STARTER).run_table(None, explained.measure))
     names = dict(Warehouse.open(STARTER).sql("SELECT name, dataset FROM datasets").itertuples(index=False))
     table = runs.runs.assign(configuration=pd.Series(dtype=object))
     assert explained.configurations[0].beats_first is None

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metalearners.values_for_use import SMALLER, SWITCH
 from recommend.ranking.dataset_runs import COLUMNS, comparable, own_trials
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -63,6 +64,19 @@ def test_costs_stay_costs_and_are_compared_with_larger_as_better() -> None:
     assert found is not None
     assert found.measured.to_dict() == {"a": 0.3, "b": 0.5}
     assert found.observations.values.tolist() == [-0.3, -0.5]
+
+
+def test_values_for_use_are_observed_and_measured_ones_stated() -> None:
+    """Here setup a is a booster that stops early."""
+    boosters = ConfigurationTable(
+        pd.Series("catboost", index=["a", "b"]),
+        pd.DataFrame({SWITCH: [True, False]}, ["a", "b"]),
+        joint=False,
+    )
+    found = own_trials(runs(("t", "a", 900, 0.5), ("t", "b", 900, 0.5)), boosters, "log_loss", {})
+    assert found is not None
+    assert found.measured.to_dict() == {"a": 0.5, "b": 0.5}
+    assert found.observations.values.tolist() == pytest.approx([-0.5 * (1 - SMALLER["log_loss"]), -0.5])
 
 
 def test_several_runs_of_a_configuration_on_a_task_count_as_their_mean() -> None:
