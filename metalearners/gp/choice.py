@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from metalearners.encoding.scores import Z80
 from metalearners.gp.posterior import Prior
 from warehouse.support.arrays import Floats, Positions
 
@@ -39,15 +40,19 @@ def best_together(mean: Floats, deviations: Floats, n: int) -> Positions:
 def best_after(prior: Prior, mean: Floats, std: Floats | None, n: int) -> Positions:
     """Positions of `n` configurations, chosen as in `best_together`, after trials.
 
-    Trials change mean and standard deviation; correlations are assumed to stay those of `prior`.
+    Only those that beat the best mean with a chance of 10 % or more are chosen together, then others with the
+    highest means: long shots hardly raise the best of a few, but lower all others and their average. Trials
+    change mean and standard deviation; correlations are assumed to stay those of `prior`.
 
     Args:
         mean: (c,) posterior mean of the true scores, up to level and unit.
         std: (c,) posterior standard deviation; None = no uncertainty.
     """
     before = np.sqrt(prior.variance)
-    left = np.zeros_like(before)
-    if std is not None:
-        np.divide(std, before, out=left, where=before > 0)
+    after = np.zeros_like(before) if std is None else std
+    left = np.divide(after, before, out=np.zeros_like(before), where=before > 0)
+    by_mean = np.argsort(-mean, kind="stable")
+    near = by_mean[(mean + Z80 * after)[by_mean] >= mean.max(initial=-np.inf)]
     draws = np.random.default_rng(0).normal(size=(_DRAWS, prior.factor.shape[1]))
-    return best_together(mean, draws @ prior.factor.T * left, n)
+    together = near[best_together(mean[near], draws @ prior.factor[near].T * left[near], n)]
+    return np.concatenate([together, np.setdiff1d(by_mean, near, assume_unique=True)])[:n]

@@ -40,6 +40,13 @@ def test_after_trials_a_certain_score_adds_nothing_to_the_best() -> None:
     assert best_after(before, mean, std, 3).tolist() == [0, 2, 1]
 
 
+def test_after_trials_long_shots_come_last() -> None:
+    """The last two beat the certain first with chances of 2 % and 16 %."""
+    before = prior([0.0, 0.0, 0.0, 0.0], np.eye(4).tolist())
+    mean, std = np.array([1.0, 0.5, -1.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0])
+    assert best_after(before, mean, std, 4).tolist() == [0, 3, 1, 2]
+
+
 def test_without_cases_the_best_means_are_chosen() -> None:
     with np.errstate(all="raise"):
         assert best_together(np.array([1.0, 3.0, 2.0]), np.zeros((0, 3)), 3).tolist() == [1, 2, 0]
