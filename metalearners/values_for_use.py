@@ -24,8 +24,8 @@ STOP_EARLY = frozenset(
 )
 """Algorithms whose models for use are fitted again if `SWITCH` is true."""
 SWITCH = "early_stopping"
-MOST_ROWS = 10_000
-"""With as many training rows, models for use are not fitted again."""
+FITTED_AGAIN_BELOW = 10_000
+"""Models for use are fitted again if they have fewer training rows."""
 SMALLER: Mapping[str, float] = {
     ACCURACY: 0.013,
     "balanced_accuracy": 0.015,
@@ -74,7 +74,7 @@ def for_use(runs: pd.DataFrame, configurations: ConfigurationTable, measure: str
     """
     values = runs["value"].to_numpy(np.float64)
     rows = pd.to_numeric(runs["train_rows"]).to_numpy(np.float64, na_value=np.nan)
-    again = runs["setup"].isin(_that_stop_early(configurations)).to_numpy() & ~(rows >= MOST_ROWS)
+    again = runs["setup"].isin(_that_stop_early(configurations)).to_numpy() & ~(rows >= FITTED_AGAIN_BELOW)
     best = 1.0 if larger_is_better(measure) else 0.0
     return np.where(again, best + (1 - SMALLER.get(measure, 0.0)) * (values - best), values)
 

@@ -52,7 +52,8 @@ def best_after(prior: Prior, mean: Floats, std: Floats | None, n: int) -> Positi
     after = np.zeros_like(before) if std is None else std
     left = np.divide(after, before, out=np.zeros_like(before), where=before > 0)
     by_mean = np.argsort(-mean, kind="stable")
-    near = by_mean[(mean + Z80 * after)[by_mean] >= mean.max(initial=-np.inf)]
+    is_near = (mean + Z80 * after)[by_mean] >= mean.max(initial=-np.inf)
+    near, others = by_mean[is_near], by_mean[~is_near]
     draws = np.random.default_rng(0).normal(size=(_DRAWS, prior.factor.shape[1]))
     together = near[best_together(mean[near], draws @ prior.factor[near].T * left[near], n)]
-    return np.concatenate([together, np.setdiff1d(by_mean, near, assume_unique=True)])[:n]
+    return np.concatenate([together, others])[:n]

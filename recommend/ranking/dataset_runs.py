@@ -31,7 +31,7 @@ class OwnTrials:
     """Trials on the dataset: a value for each configuration."""
 
     observations: Observations
-    """With values for use, larger is better; all on the level of the task with the largest training size."""
+    """Values for use, larger is better; all on the level of the task with the largest training size."""
     measured: pd.Series
     """Setup -> its value on that level, as measured, in the measure's own direction."""
 

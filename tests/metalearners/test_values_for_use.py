@@ -6,9 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ingest.flows import FLOWS
-from ingest.flows.boosting import FITTED_AGAIN_BELOW
-from metalearners.values_for_use import MOST_ROWS, SMALLER, STOP_EARLY, SWITCH, values_for_use
+from ingest.flows import FLOWS, boosting
+from metalearners.values_for_use import FITTED_AGAIN_BELOW, SMALLER, STOP_EARLY, SWITCH, values_for_use
 from tests.warehouse.worlds import BOOSTING, Templates, runs
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
@@ -64,8 +63,8 @@ def test_related_measures_and_other_training_sizes_change_likewise(boosters: War
 def test_runs_on_many_rows_stay(boosters: Warehouse) -> None:
     """Models for use are not fitted again there."""
     table = boosters.run_table(None, ACCURACY)
-    many = replace(table, runs=table.runs.assign(train_rows=MOST_ROWS))
-    few = replace(table, runs=table.runs.assign(train_rows=MOST_ROWS - 1))
+    many = replace(table, runs=table.runs.assign(train_rows=FITTED_AGAIN_BELOW))
+    few = replace(table, runs=table.runs.assign(train_rows=FITTED_AGAIN_BELOW - 1))
     assert set(values(values_for_use(many)).values()) == {0.9}
     assert values(values_for_use(few))["stops"] > 0.9
 
@@ -74,4 +73,4 @@ def test_it_is_known_which_models_are_fitted_again() -> None:
     fitted_again = {name: flow for name, flow in FLOWS.items() if flow.longer_for_use}
     assert fitted_again.keys() == STOP_EARLY
     assert all(SWITCH in flow.default() for flow in fitted_again.values())
-    assert MOST_ROWS == FITTED_AGAIN_BELOW
+    assert FITTED_AGAIN_BELOW == boosting.FITTED_AGAIN_BELOW
