@@ -26,6 +26,7 @@ from recommend.explaining.similar_datasets import NAMED, Evidence, evidence_for,
 from recommend.ranking.averaging import average_of
 from recommend.ranking.candidates import Candidates, find_candidates, flow_of, not_built
 from recommend.ranking.choice import STRATEGIES, Chosen, Forecast, choose, forecast
+from recommend.ranking.dataset_runs import Measured
 from recommend.ranking.knowledge import Knowledge, gather
 from recommend.ranking.performance_forecast import PerformanceForecast
 from recommend.ranking.target_kinds import target_kind
@@ -129,8 +130,8 @@ def recommended(
     if verification is not None:
         known = replace(known, trials=verification.trials or known.trials)
         candidates = candidates.without(verification.failures)
-    own = {} if known.trials is None else dict(known.trials.measured)
-    measured = {setup: known.task.shown(value) for setup, value in own.items()}
+    own = {} if known.trials is None else known.trials.measured
+    measured = {setup: one._replace(value=known.task.shown(one.value)) for setup, one in own.items()}
     if verification is not None:
         measured |= verification.measured  # not converted from the learned measure
     with one_thread():
@@ -188,7 +189,7 @@ def _ranked(
     expected: Forecast,
     chosen: Chosen,
     evidence: Evidence | None,
-    measured: Mapping[str, float],
+    measured: Mapping[str, Measured],
 ) -> list[RankedConfiguration]:
     """The chosen configurations with their predictions and reasons.
 

@@ -30,7 +30,7 @@ from recommend.bo.tuning.trials import Trial
 from recommend.bo.warmstart import NO_START
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.choice import forecast
-from recommend.ranking.dataset_runs import COLUMNS, OwnTrials, own_trials
+from recommend.ranking.dataset_runs import COLUMNS, Measured, OwnTrials, own_trials
 from recommend.ranking.fit_cost import worthwhile
 from recommend.ranking.knowledge import Knowledge
 from warehouse.support.text import counted
@@ -77,10 +77,17 @@ class Verification:
         )
 
     @property
-    def measured(self) -> dict[str, float]:
+    def measured(self) -> dict[str, Measured]:
         """Setup -> value of the configurations whose trials succeeded."""
-        values = {one.setup: one.trial.value(self.search.measure) for one in self.configurations}
-        return {setup: value for setup, value in values.items() if value is not None}
+        rows, _ = self.search.resampling.sizes(len(self.search.dataset.features))
+        values = {
+            one.setup: (one.trial.value(self.search.measure), one.trial.share) for one in self.configurations
+        }
+        return {
+            setup: Measured(value, round(share * rows))
+            for setup, (value, share) in values.items()
+            if value is not None
+        }
 
     @property
     def failures(self) -> dict[str, str]:

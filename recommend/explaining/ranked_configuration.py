@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recommend.explaining.similar_datasets import PastRank
+from recommend.ranking.dataset_runs import Measured
 from recommend.ranking.performance_forecast import PerformanceForecast
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.searched_flow import SearchedFlow
@@ -25,7 +26,7 @@ class RankedConfiguration:
     """Its mean standard score on the most similar datasets; None if it was not run there."""
     delta: float | None
     """The delta that selected it (eq. 6.2); None if it was selected for its prediction alone."""
-    on_dataset: float | None
+    on_dataset: Measured | None
     """Its measured value on this dataset; None if it was not tried."""
     fit_seconds: float | None
     """Expected seconds of one fit on all rows, on this machine; None = unknown."""

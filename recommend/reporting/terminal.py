@@ -268,8 +268,10 @@ def why(item: RankedConfiguration, result: Recommendation, named: int | None = N
     """The reason for a configuration's rank, with at most `named` known datasets that support it."""
     title, places = measure_title(result.measure), item.places[:named]
     if item.on_dataset is not None:
-        measured = target_words(result.dataset).measured
-        return f"{title} of {measured(item.on_dataset)} measured on this dataset"
+        value, rows = item.on_dataset
+        with_rows = "" if rows is None else f" with {counted(rows, 'training rows')}"
+        measured = target_words(result.dataset).measured(value)
+        return f"{title} of {measured} measured on this dataset{with_rows}"
     if item.beats_first is not None:
         reason = f"may be good where 1 is not ({item.beats_first:.0%} likely to beat it)"
         better = " and ".join(place.dataset for place in places)

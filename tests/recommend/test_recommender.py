@@ -124,7 +124,7 @@ def test_runs_on_the_dataset_itself_are_the_strongest_evidence(small_world: Path
     first = result.configurations[0]
     assert result.trials == len(tried)
     assert first.configuration == best
-    assert first.on_dataset == 0.95
+    assert first.on_dataset is not None and first.on_dataset.value == 0.95
     assert result.model.datasets == 8  # all of the world
     ignored = rank(dataset, warehouse=world, leave_out=True)
     assert ignored.trials == 0

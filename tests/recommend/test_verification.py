@@ -151,7 +151,7 @@ def test_trials_overrule_the_predictions(
     assert rank(dataset, warehouse=world).configurations[0].flow.name == "decision_tree"
     result = rank(dataset, warehouse=world, verify=LONG, jobs=1)
     assert result.configurations[0].flow.name == "logistic_regression"
-    assert result.configurations[0].on_dataset == pytest.approx(0.9)
+    assert result.configurations[0].on_dataset.value == pytest.approx(0.9)
     assert result.verification is not None
     assert result.trials == len(result.verification.configurations)
 
@@ -167,7 +167,7 @@ def test_a_tried_configuration_has_the_value_of_its_trial(
     assert result.verification is not None
     first, best = result.configurations[0], result.verification.configurations[0].trial
     assert first.configuration == best.configuration
-    assert first.on_dataset == best.value("root_mean_squared_error")
+    assert first.on_dataset.value == best.value("root_mean_squared_error")
 
 
 def test_failed_configurations_are_not_recommended(
@@ -240,5 +240,5 @@ def test_trials_refer_to_the_warehouses_setups(small_world: Path, dataset: Datas
     )
     own = trials_after(replace(known, all_runs=runs), foreign, [trial], Resampling(3))
     assert own is not None
-    assert dict(own.measured) == {names[3]: 0.8}
+    assert {setup: one.value for setup, one in own.measured.items()} == {names[3]: 0.8}
     assert setup_of(trial.configuration) not in own.measured
