@@ -19,6 +19,12 @@ from warehouse.vocabulary.table import ConfigurationTable
 
 _FEWEST_TRIALS = 5
 """Fewest trials with different values that determine the level and spread of a dataset."""
+_REPEATED = 0.5
+"""Share of the unknown noise of runs that later runs of the same configuration repeat.
+
+Between runs on 2,000 and more rows, the values' differences from the predictions correlate with 0.46 (log
+loss, median of 43 datasets) and 0.72 (RMSE, 21 datasets of the choosing half).
+"""
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,8 @@ class Conditioned:
     ) -> ValueInterval | None:
         """Expected values in the measure's unit (`Predictor.expect`), for the training size of the trials.
 
-        Tried configurations get their posterior mean, too, given the noise from their number of test rows:
-        the best of many measured values is partly luck.
+        The values of tried configurations are shrunk towards the predictions, the more so the fewer test rows
+        they had: the best of many measured values is partly luck.
         """
         if self._say_nothing:
             return self.model.expect(configurations, metafeatures, rows)
@@ -81,7 +87,9 @@ class Conditioned:
         with one_thread():
             prior = self.model.prior(configurations, metafeatures)
             of_trials = self._learned_at(metafeatures).prior
-            above = Posterior(of_trials, z, noise=noise).compare(prior, of_runs=True)
+            posterior = Posterior(of_trials, z, noise=noise)
+            true, runs = (posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
+        above = _with_own_effects(true, runs, _measured(prior, of_trials, z), noise)
         mean, off = z.mean() + above.mean, Z80 * _std(above)
         return ValueInterval(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
 
@@ -135,6 +143,31 @@ class Conditioned:
 
 def _std(prediction: Prediction) -> Floats:
     return np.zeros_like(prediction.mean) if prediction.std is None else prediction.std
+
+
+def _with_own_effects(true: Prediction, runs: Prediction, measured: Floats, noise: float) -> Prediction:
+    """Predictions of runs that, for tried configurations, include what is special about them.
+
+    A measured value is y = f + e + s: the true value f of the model, the configuration's own effect e, which
+    later runs repeat, and s, which they do not. With q = var(s) / var(e + s), f after the trials and e have
+
+        E(f + e) = E(f) + (1 - q) (y - E(f)),    var(f + e) = (1 - q) var(s) + q^2 var(f).
+
+    Args:
+        true: f after the trials.
+        runs: the same with the variance of e + s.
+        measured: (n,) y; NaN if untried.
+        noise: known part of var(s).
+    """
+    of_f, of_both = _std(true) ** 2, _std(runs) ** 2 - _std(true) ** 2
+    of_s = np.minimum(noise + (1 - _REPEATED) * np.maximum(of_both - noise, 0), of_both)
+    q = np.divide(of_s, of_both, out=np.ones_like(of_s), where=of_both > 0)
+    variance = (1 - q) * of_s + q**2 * of_f + of_s
+    is_tried = ~np.isnan(measured)
+    return Prediction(
+        np.where(is_tried, true.mean + (1 - q) * (measured - true.mean), runs.mean),
+        np.sqrt(np.where(is_tried, variance, of_f + of_both)),
+    )
 
 
 def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:
