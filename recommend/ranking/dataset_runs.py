@@ -79,6 +79,7 @@ def own_trials(
         test_rows: task -> number of test rows of its runs, if not all.
     """
     known = runs[runs["setup"].isin(configurations.setups)]
+    known = known.assign(train_rows=pd.to_numeric(known["train_rows"]).astype(np.float64))
     tasks = sorted(known.groupby("task"), key=lambda task: _weight(task[1]), reverse=True)
     if not tasks:
         return None
@@ -169,5 +170,4 @@ def _z(values: pd.Series, measure: str) -> pd.Series:
 
 def _weight(runs: pd.DataFrame) -> tuple[float, int]:
     """Largest number of training rows of a task, and its number of configurations."""
-    rows = pd.to_numeric(runs["train_rows"]).astype(np.float64).fillna(np.inf).max()
-    return float(rows), runs["setup"].nunique()
+    return float(runs["train_rows"].fillna(np.inf).max()), runs["setup"].nunique()
