@@ -28,7 +28,7 @@ from warehouse.vocabulary.task_types import CLASSIFICATION
 logger = logging.getLogger(__name__)
 
 FORMAT = "headstart.model"
-VERSION = 7
+VERSION = 8
 """Increased when the files change, or when the same runs and settings give another model."""
 
 FIGURES = ("protocol", "datasets", "tau", "regret", "coverage", "shots")

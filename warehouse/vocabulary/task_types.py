@@ -89,7 +89,9 @@ REGRESSION = TaskType(
         *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES),
     ),
     default_measure=RMSE,
-    complementary=(RRSE, RAE),
+    # Absolute errors say too little of squared ones, and the reverse: a configuration that is fitted to one of
+    # them would count as good for the other.
+    complementary=(),
     learned_as={
         RMSE: RRSE,
         R2: RRSE,
