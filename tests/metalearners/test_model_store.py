@@ -209,7 +209,7 @@ def test_models_that_cannot_be_used_are_refused_in_one_line(folder: Path, tmp_pa
     (folder / "model.json").write_text("[]")
     refused("lacks the format 'headstart.model'")
     forged(folder, version=99)
-    refused("this Headstart reads 7")
+    refused(f"this Headstart reads {VERSION}")
     forged(folder, origin={"learner": "lightgbm"})
     refused("damaged")
     forged(folder, state={})

@@ -105,4 +105,4 @@ def test_a_model_is_less_sure_of_gains_where_first_choices_were_overtaken_on_mor
     )
     assert usual.max() > more.max() + 0.1
     np.testing.assert_array_equal(more, beyond)
-    pd.testing.assert_series_equal(pd.Series(usual > 0.5), pd.Series(more > 0.5))
+    np.testing.assert_array_equal(usual[1:] > 0.5, more[1:] > 0.5)  # setup 0 is as good as itself
