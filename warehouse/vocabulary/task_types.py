@@ -89,8 +89,8 @@ REGRESSION = TaskType(
         *(f"pinball_loss_{quantile:g}" for quantile in QUANTILES),
     ),
     default_measure=RMSE,
-    # Absolute errors say too little of squared ones, and the reverse: a configuration that is fitted to one of
-    # them would count as good for the other.
+    # Absolute errors say too little of squared ones, and the reverse: configurations fitted to one of them
+    # would count as good for the other.
     complementary=(),
     learned_as={
         RMSE: RRSE,
