@@ -81,7 +81,7 @@ def clock(cells: pd.Series) -> pd.Series:
         r"(?:(\d|1[01]|\d\.\d+|1[01]\.\d+) ?(?:[\"\u201d\u2033]|''|in\.?)?)?)$"
     )
     units = units.replace({",": "."}, regex=True).astype(float)
-    lengths = units.fillna(0).dot([86_400, 3600, 60, 1, 12, 1]).where(units.notna().any(axis=1))
+    lengths = units.mul([86_400, 3600, 60, 1, 12, 1]).sum(axis=1, min_count=1)
     parts = cells.str.extract(
         r"^(?:(?:(-?\d+) days?,? \+?)?(\d+):)?(\d+):([0-5]\d(?:[.,]\d+)?)"
         r"(?: ?([APap])\.?[Mm]\.?)?$"
@@ -89,7 +89,7 @@ def clock(cells: pd.Series) -> pd.Series:
     numbers = parts[[0, 1, 2, 3]].replace({",": "."}, regex=True).astype(float)
     half, hours = parts[4].str.upper(), numbers[1].fillna(numbers[2])
     noon = 12.0 * (half == "P") - 12.0 * (half.notna() & (hours == 12))
-    values: pd.Series = numbers.fillna({0: 0, 1: 0}).dot([86_400, 3600, 60, 1])
+    values: pd.Series = numbers.fillna({0: 0, 1: 0}).mul([86_400, 3600, 60, 1]).sum(axis=1, skipna=False)
     values += noon * np.where(parts[1].isna(), 60, 3600)
     return values.fillna(lengths).astype(str)
 

@@ -52,7 +52,7 @@ def read_clock(words: pd.Series, least: float = NEARLY_ALL) -> Column | None:
         are_several = not least or parts.notna().any().sum() > 1  # 3h may be a name
         if are_several and len(parts) >= max(least * len(present), 1):
             units = parts.replace({",": "."}, regex=True).astype(float).fillna(0.0)
-            lengths = units.dot(pd.Series(_UNITS))
+            lengths = units.mul(pd.Series(_UNITS)).sum(axis=1)
             odd = tuple(present.drop(index=parts.index))
             return Column(lengths.reindex(words.index), odd, form=CLOCK)
     if not may_be(present, _WORD.fullmatch, least):
