@@ -80,13 +80,10 @@ class Verification:
     def measured(self) -> dict[str, Measured]:
         """Setup -> value of the configurations whose trials succeeded."""
         rows, _ = self.search.resampling.sizes(len(self.search.dataset.features))
-        values = {
-            one.setup: (one.trial.value(self.search.measure), one.trial.share) for one in self.configurations
-        }
         return {
-            setup: Measured(value, round(share * rows))
-            for setup, (value, share) in values.items()
-            if value is not None
+            one.setup: Measured(value, round(one.trial.share * rows))
+            for one in self.configurations
+            if (value := one.trial.value(self.search.measure)) is not None
         }
 
     @property

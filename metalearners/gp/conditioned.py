@@ -166,7 +166,7 @@ def _with_own_effects(true: Prediction, runs: Prediction, measured: Floats, nois
     is_tried = ~np.isnan(measured)
     return Prediction(
         np.where(is_tried, true.mean + (1 - q) * (measured - true.mean), runs.mean),
-        np.sqrt(np.where(is_tried, variance, of_f + of_both)),
+        np.where(is_tried, np.sqrt(variance), _std(runs)),
     )
 
 

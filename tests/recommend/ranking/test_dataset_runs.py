@@ -23,6 +23,9 @@ def runs(*rows: tuple[str, str, int | None, float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+ON_FEW_AND_MANY = runs(("few", "a", 500, 0.6), ("few", "b", 500, 0.5), ("many", "a", 2000, 0.8))
+
+
 def test_shared_configurations_determine_the_offset_between_tasks() -> None:
     """On more rows a and b are .1 and .2 better, so c is assumed to be .15 better."""
     on_all, on_few = values(a=0.8, b=0.9), values(a=0.7, b=0.7, c=0.5)
@@ -57,24 +60,14 @@ def test_a_constant_offset_of_a_task_changes_nothing(truth: dict[str, float], sh
 
 
 def test_runs_on_the_most_rows_set_the_level() -> None:
-    found = own_trials(
-        runs(("few", "a", 500, 0.6), ("few", "b", 500, 0.5), ("many", "a", 2000, 0.8)),
-        CONFIGURATIONS,
-        "predictive_accuracy",
-        {},
-    )
+    found = own_trials(ON_FEW_AND_MANY, CONFIGURATIONS, "predictive_accuracy", {})
     assert found is not None
     odds = {name: value / (1 - value) for name, value in zip("ab", found.observations.values, strict=True)}
     assert odds == pytest.approx({"a": 4.0, "b": 4.0 / 1.5})  # on few rows the odds of b are a's over 1.5
 
 
 def test_values_are_stated_as_measured_on_the_most_rows() -> None:
-    found = own_trials(
-        runs(("few", "a", 500, 0.6), ("few", "b", 500, 0.5), ("many", "a", 2000, 0.8)),
-        CONFIGURATIONS,
-        "predictive_accuracy",
-        {},
-    )
+    found = own_trials(ON_FEW_AND_MANY, CONFIGURATIONS, "predictive_accuracy", {})
     assert found is not None
     assert found.measured == {"a": Measured(0.8, 2000), "b": Measured(0.5, 500)}
 
