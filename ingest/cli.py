@@ -319,10 +319,6 @@ app.command("openml-data")(openml_data)
 app.command()(status)
 
 
-class _Metafeatures(PanelCommand):
-    renamed: ClassVar = {"--budget": "--time"}
-
-
 @dataclass(frozen=True)
 class MetafeatureOptions:
     """Meta-features to compute, and the time that they may take."""
@@ -361,7 +357,7 @@ class MetafeatureOptions:
         return names
 
 
-@app.command(cls=_Metafeatures)
+@app.command(cls=PanelCommand)
 @grouped
 def metafeatures(
     path: Annotated[str, typer.Argument(metavar="FILE", help="Dataset: a file, or openml:ID.")],

@@ -2,7 +2,6 @@
 
     `LEARNERS`, `DEFAULT_LEARNER`: names of the meta-learners, and the one that `recommend` uses.
     `new_learner`: a learner by name; its `fit` learns from runs and returns a model.
-    `canonical_learner`: the current name of a learner, given this or an earlier one.
     `trained_model`: the model of a warehouse; trained once, then loaded.
     `Observations`: trials on a dataset, to condition a model on.
     `runs_on`, `without_datasets`: the runs on one dataset; the runs on all but some datasets.
@@ -48,7 +47,7 @@ __getattr__, __dir__, __all__ = exported(
         "metalearners.model_store": ["trained_model"],
         "metalearners.predictions": ["Observations"],
     },
-    own=("DEFAULT_LEARNER", "LEARNERS", "canonical_learner", "new_learner"),
+    own=("DEFAULT_LEARNER", "LEARNERS", "new_learner"),
 )
 
 LEARNERS = {
@@ -67,22 +66,8 @@ LEARNERS = {
 }
 """Name -> module:class; the default first, those of `metalearners.published` last."""
 
-ALIASES = {"bank": "functional-pca"}
-"""Names of earlier versions."""
-
 DEFAULT_LEARNER = "functional-pca"
 """The best learner on the starter and on OpenML's runs: see README."""
-
-
-def canonical_learner(name: str) -> str:
-    """The current name of a learner, given this name or an alias.
-
-    Raises:
-        BadInput: an unknown learner; the message lists the known ones.
-    """
-    name = ALIASES.get(name, name)
-    look_up(name, LEARNERS, "learner")
-    return name
 
 
 def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLearner:
@@ -93,6 +78,6 @@ def new_learner(name: str, settings: Mapping[str, Any] | None = None) -> MetaLea
     """
     from metalearners.codec import with_settings
 
-    module, _, class_name = LEARNERS[canonical_learner(name)].partition(":")
+    module, _, class_name = look_up(name, LEARNERS, "learner").partition(":")
     learner: MetaLearner = with_settings(getattr(import_module(module), class_name), settings or {})
     return learner

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER, canonical_learner, new_learner
+from metalearners import DEFAULT_LEARNER, new_learner
 from metalearners.codec import Arrays, decode, encode
 from metalearners.encoding.training_data import (
     TrainingData,
@@ -165,7 +165,7 @@ def _origin(
 ) -> ModelOrigin:
     """The origin of a model of all datasets."""
     return ModelOrigin(
-        learner=canonical_learner(learner),
+        learner=learner,
         settings=untrained.settings,
         measure=canonical_measure(measure),
         flow=None,

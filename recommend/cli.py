@@ -41,7 +41,6 @@ TOOLS = get_args(Tool)
 
 
 class _Recommend(PanelCommand):
-    renamed: ClassVar = {"--metalearner": "--learner"}
     rare: ClassVar = frozenset({"How a file is read", "More"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from metalearners import canonical_learner, new_learner
+from metalearners import new_learner
 from metalearners.evaluation.protocol import TOPS, DatasetResult, LearnerEvaluation
 from warehouse.questions.queries import RunTable
 from warehouse.store import Warehouse
@@ -22,7 +22,7 @@ def document(
     """The evaluation as JSON; `regret` has mean and limits for the first choice, and by number of choices."""
     by_top = {str(top): result.regret(top).document() for top in TOPS}
     return {
-        "learner": canonical_learner(learner),
+        "learner": learner,
         "settings": dict(new_learner(learner, settings).settings),
         "flow": runs.flow,
         "measure": runs.measure,

@@ -57,7 +57,6 @@ Examples:
 class _FileFirst(PanelGroup):
     """A first argument that is not a subcommand is the dataset: `tune my.csv` is `tune --dataset my.csv`."""
 
-    renamed: ClassVar = {"--metalearner": "--learner"}
     rare: ClassVar = frozenset(
         {"How a file is read", "Trials and the model", "Machines and folders", "Research"}
     )

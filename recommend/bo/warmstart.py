@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from metalearners import DEFAULT_LEARNER, canonical_learner
+from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.learners.base import Model
 from recommend.ranking.choice import choose_delta
 from warehouse.support.arrays import Floats, Positions
-from warehouse.support.errors import UnknownName
+from warehouse.support.errors import UnknownName, look_up
 from warehouse.vocabulary.qualities import THESIS
 from warehouse.vocabulary.table import ConfigurationTable
 
@@ -90,7 +90,10 @@ def get_start(name: str) -> Start:
     if plain not in STARTS:
         raise UnknownName(f"unknown start {plain!r}; known are {', '.join((NO_START, *STARTS))}")
     start = STARTS[plain]
-    return replace(start, learner=canonical_learner(learner), settings={}) if learner else start
+    if not learner:
+        return start
+    look_up(learner, LEARNERS, "learner")
+    return replace(start, learner=learner, settings={})
 
 
 def first_choices(

@@ -2,9 +2,8 @@
 
 import pytest
 
-from metalearners import ALIASES, LEARNERS, canonical_learner, new_learner
+from metalearners import LEARNERS, new_learner
 from metalearners.codec import encode
-from metalearners.learners.functional_pca import FunctionalPCALearner
 from tests.cases import each
 from tests.contracts.meta_learner import toy_metafeatures, toy_runs
 from warehouse.support.errors import UnknownName
@@ -36,13 +35,7 @@ def test_every_learner_states_values_in_the_unit_of_the_measure_and_chances_of_g
     assert chance + opposite == pytest.approx(1)
 
 
-def test_names_of_earlier_versions_are_accepted() -> None:
-    assert canonical_learner("bank") == "functional-pca"
-    assert isinstance(new_learner("bank"), FunctionalPCALearner)
-    assert not set(ALIASES) & set(LEARNERS)
-
-
 @each("name", ["", "Functional-PCA", "lightgbm "])
 def test_names_are_exact(name: str) -> None:
     with pytest.raises(UnknownName, match=r"unknown learner .*; known are functional-pca, lightgbm,"):
-        canonical_learner(name)
+        new_learner(name)

@@ -168,7 +168,7 @@ def test_a_model_keeps_the_figures_of_its_evaluation(model: StoredModel, folder:
 @each(
     "change",
     [
-        {"learner": "bank"},
+        {"learner": "knn"},
         {"settings": {}},
         {"flow": "openml:6969"},
         {"measure": "kappa"},

@@ -14,7 +14,7 @@ A group is a frozen dataclass whose fields are annotated like Typer's options, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -72,8 +72,6 @@ def _options_of(group: Any) -> list[Parameter]:
 class _SectionedHelp:
     """Help with a section for each group of options; `--help-all` adds the rarely needed ones."""
 
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Old name of an option -> new one."""
     rare: ClassVar[frozenset[str]] = frozenset()
     """Sections that `--help` omits."""
 
@@ -82,7 +80,7 @@ class _SectionedHelp:
             ctx.meta[_ALL] = True
             typer.echo(ctx.get_help())
             ctx.exit()
-        return super().parse_args(ctx, with_new_names(args, self.renamed))  # type: ignore[misc, no-any-return]
+        return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the description, wrapped, and its examples line by line."""
@@ -130,19 +128,3 @@ class PanelGroup(_SectionedHelp, TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
-
-
-def with_new_names(arguments: Sequence[str], renamed: Mapping[str, str]) -> list[str]:
-    """Arguments with each option under its new name; prints a note on stderr for each old name.
-
-    Args:
-        renamed: old name of an option -> new one.
-    """
-    found = []
-    for argument in arguments:
-        name, sign, value = argument.partition("=")
-        if name in renamed:
-            typer.echo(f"note: {name} is now called {renamed[name]}", err=True)
-            argument = f"{renamed[name]}{sign}{value}"
-        found.append(argument)
-    return found

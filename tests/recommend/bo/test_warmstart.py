@@ -101,7 +101,7 @@ def test_a_start_may_use_another_learner() -> None:
     assert get_start("delta@lightgbm") == Start("delta", "lightgbm")
     assert get_start("nearest-3") == Start("choose", "nearest-25", {"datasets": 3})
     assert get_start("knn-3").settings["comparison"] == "medians"
-    assert get_start("nearest-3@bank") == Start("choose", "functional-pca")
+    assert get_start("nearest-3@functional-pca") == Start("choose", "functional-pca")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_start_may_use_another_learner() -> None:
             "unknown start 'best'; known are none, top, quick, top-25, worst, delta, knn-3, nearest-3",
         ),
         ("", "unknown start ''"),
-        ("best@bank", "unknown start 'best'"),
+        ("best@functional-pca", "unknown start 'best'"),
         ("delta@oracle", "unknown learner 'oracle'; known are functional-pca, lightgbm"),
     ],
 )
@@ -137,4 +137,4 @@ def test_a_name_may_state_the_number_of_starts() -> None:
     assert get_start("top").n == get_start("nearest-3").n == SEEDS
     assert get_start("top-25") == Start("choose", n=25)
     assert get_start("nearest-25") == Start("choose", "nearest-25", {"datasets": 25}, n=25)
-    assert get_start("top-25@bank").n == 25
+    assert get_start("top-25@functional-pca").n == 25

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import pytest
 import typer
 from typer.testing import CliRunner
 
-from warehouse.support.option_groups import PanelCommand, grouped, with_new_names
+from warehouse.support.option_groups import PanelCommand, grouped
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,3 @@ def test_rare_groups_are_shown_on_request() -> None:
     assert "--format" not in usual
     assert "Also show: results, shell completion." in usual
     assert "--format" in CliRunner().invoke(short, ["--help-all"]).stdout
-
-
-def test_an_old_name_of_an_option_works_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
-    renamed = {"--metalearner": "--learner"}
-    given = ["my.csv", "--metalearner", "knn", "--metalearner=pmf", "--jobs", "2"]
-    assert with_new_names(given, renamed) == ["my.csv", "--learner", "knn", "--learner=pmf", "--jobs", "2"]
-    assert capsys.readouterr().err == "note: --metalearner is now called --learner\n" * 2

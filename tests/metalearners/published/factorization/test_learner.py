@@ -126,7 +126,7 @@ def test_an_update_continues_from_the_trained_model(cold_pipelines: bool) -> Non
 
 
 def test_predicting_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does conditioning on trials: `recommend --metalearner pmf` starts as fast as with others."""
+    """Nor does conditioning on trials: `recommend --learner pmf` starts as fast as with others."""
     facts, arrays = encode(new_small().fit(toy_runs(), toy_metafeatures()))
     monkeypatch.setitem(sys.modules, "torch", None)
     for name in [name for name in sys.modules if name.startswith("metalearners.published.factorization.")]:
