@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -26,16 +27,97 @@ Between runs on 2,000 and more rows, the values' differences from the prediction
 loss, median of 43 datasets) and 0.72 (RMSE, 21 datasets of the choosing half).
 """
 
+_COMMON = 0.5
+"""Share of the sampling variance that trials have in common, as they are tested on the same rows."""
+
+
+@dataclass(frozen=True)
+class _Repeatable:
+    """What the runs of each of n configurations have in common, as targets."""
+
+    mean: Floats
+    """(n,)"""
+    variance: Floats
+    """(n,)"""
+    of_one_run: Floats
+    """(n,) variance of what distinguishes one run from the others, besides the choice of its test rows."""
+
 
 @dataclass(frozen=True)
 class _Learned:
-    """What the trials tell."""
+    """What t trials tell.
+
+    Predictions are made as targets, since the learner has learned these: on the scale of the measure's link,
+    bad trials are far from all others, and the best untried configurations would be expected too good.
+    """
 
     prior: Prior
     """(t,) prior of the trials."""
     targets: Floats
     """(t,)"""
-    posterior: Posterior
+    z: Floats
+    """(t,) the same values on the scale of the measure's link, in the same order."""
+    sampling: float
+    """Variance of such a value that is due to the choice of the test rows."""
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """Posterior of the targets."""
+        return Posterior(self.prior, self.targets, noise=self.noise)
+
+    @cached_property
+    def noise(self) -> float:
+        """Sampling variance of a target that is not common: the square of such a loss of the best trial."""
+        order, loss = np.argsort(self.z), np.sqrt((1 - _COMMON) * self.sampling)
+        below = np.interp(self.z.max() - loss, self.z[order], self.targets[order])
+        return float((self.targets.max() - below) ** 2)
+
+    @cached_property
+    def slope(self) -> float:
+        """Change of `z` with the targets, among the better half of the trials if these differ."""
+        better = self.targets >= np.median(self.targets)
+        used = better if np.ptp(self.targets[better]) else np.full(len(better), fill_value=True)
+        return float(np.ptp(self.z[used]) / np.ptp(self.targets[used]))
+
+    def z_of(self, targets: Floats) -> Floats:
+        """Targets on the scale of the link: interpolated between trials, and extended with `slope`."""
+        known, places = np.unique(self.targets, return_index=True)
+        beyond = targets - np.clip(targets, known[0], known[-1])
+        return np.asarray(np.interp(targets, known, self.z[places]) + self.slope * beyond)
+
+    def repeatable(self, prior: Prior) -> _Repeatable:
+        """Predict what later runs repeat: for tried configurations including what is special about them.
+
+        A measured value is y = f + e + s: the true value f of the model, the configuration's own effect e,
+        which later runs repeat, and s, which they do not. With q = var(s) / var(e + s), f after the trials
+        and e have
+
+            E(f + e) = E(f) + (1 - q) (y - E(f)),    var(f + e) = (1 - q) var(s) + q^2 var(f).
+
+        Without a trial, E(f + e) = E(f) and var(f + e) = var(f) + var(e).
+        """
+        true, runs = (self.posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
+        of_f, of_run = _std(true) ** 2, _std(runs) ** 2
+        of_both = of_run - of_f
+        of_s = np.minimum(self.noise + (1 - _REPEATED) * np.maximum(of_both - self.noise, 0), of_both)
+        q = np.divide(of_s, of_both, out=np.ones_like(of_s), where=of_both > 0)
+        mean = self.targets.mean() + true.mean
+        measured = self._measured(prior)
+        is_tried = ~np.isnan(measured)
+        return _Repeatable(
+            np.where(is_tried, mean + (1 - q) * (measured - mean), mean),
+            np.where(is_tried, (1 - q) * of_s + q**2 * of_f, of_run - of_s),
+            np.maximum(of_s - self.noise, 0),
+        )
+
+    def _measured(self, prior: Prior) -> Floats:
+        """(n,) target of each configuration, the mean if it was tried several times; NaN if untried."""
+        if prior.points is None or self.prior.points is None:
+            return np.full(len(prior.mean), np.nan)
+        # As text: NumPy's bytes lose trailing zeros, which points may end in.
+        tried = [point.tobytes().hex() for point in self.prior.points]
+        known = [point.tobytes().hex() for point in prior.points]
+        return np.asarray(pd.Series(self.targets).groupby(tried).mean().reindex(known), np.float64)
 
 
 @dataclass(frozen=True)
@@ -56,17 +138,13 @@ class Conditioned:
             return self._learned_at(metafeatures).posterior.predict(prior, of_runs=True)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
-        """Rank tried configurations by measured value, others by posterior mean (`Model.choose`)."""
+        """Choose together by expected values, as `expect` orders them (`Model.choose`)."""
         if self._say_nothing:
             return self.model.choose(configurations, metafeatures, n)
         with one_thread():
-            prior, learned = self.model.prior(configurations, metafeatures), self._learned_at(metafeatures)
-            expected = learned.posterior.compare(prior)
-        measured = _measured(prior, learned.prior, learned.targets)
-        is_tried = ~np.isnan(measured)
-        mean = np.where(is_tried, measured, expected.mean)
-        std = None if expected.std is None else np.where(is_tried, 0.0, expected.std)
-        return best_after(prior, mean, std, n)
+            prior = self.model.prior(configurations, metafeatures)
+            expected = self._learned_at(metafeatures).repeatable(prior)
+        return best_after(prior, expected.mean, np.sqrt(expected.variance), n)
 
     def expect(
         self, configurations: ConfigurationTable, metafeatures: pd.Series, rows: float | None = None
@@ -80,18 +158,14 @@ class Conditioned:
             return self.model.expect(configurations, metafeatures, rows)
         if len(np.unique(self.trials.values)) < _FEWEST_TRIALS:
             return None
-        link = LINKS[self.trials.link]
-        z = link.to_z(self.trials.values)
-        rows = self.trials.test_rows or float(metafeatures.get("NumberOfInstances", np.nan))
-        noise = float(np.nan_to_num(np.square(link.sampling_std(z, rows)).mean()))
         with one_thread():
-            prior = self.model.prior(configurations, metafeatures)
-            of_trials = self._learned_at(metafeatures).prior
-            posterior = Posterior(of_trials, z, noise=noise)
-            true, runs = (posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
-        above = _with_own_effects(true, runs, _measured(prior, of_trials, z), noise)
-        mean, off = z.mean() + above.mean, Z80 * _std(above)
-        return ValueInterval(*(link.to_values(part) for part in (mean, mean - off, mean + off)))
+            learned = self._learned_at(metafeatures)
+            expected = learned.repeatable(self.model.prior(configurations, metafeatures))
+        off = Z80 * np.sqrt(expected.variance + expected.of_one_run)
+        z, low, high = (learned.z_of(expected.mean + part) for part in (0, -off, off))
+        sampling = Z80 * np.sqrt(learned.sampling)
+        ends = z - np.hypot(z - low, sampling), z + np.hypot(high - z, sampling)
+        return ValueInterval(*(LINKS[self.trials.link].to_values(part) for part in (z, *ends)))
 
     def beats(
         self,
@@ -133,9 +207,15 @@ class Conditioned:
         key = key_of(metafeatures)
         learned = self._learned.get(key)
         if learned is None:
-            prior = self.model.prior(self.trials.configurations, metafeatures)
-            targets = self.model.targets_of(self.trials.values)
-            learned = _Learned(prior, targets, Posterior(prior, targets))
+            link = LINKS[self.trials.link]
+            z = link.to_z(self.trials.values)
+            rows = self.trials.test_rows or float(metafeatures.get("NumberOfInstances", np.nan))
+            learned = _Learned(
+                self.model.prior(self.trials.configurations, metafeatures),
+                self.model.targets_of(self.trials.values),
+                z,
+                float(np.nan_to_num(np.square(link.sampling_std(z, rows)).mean())),
+            )
             self._learned.clear()
             self._learned[key] = learned
         return learned
@@ -143,42 +223,3 @@ class Conditioned:
 
 def _std(prediction: Prediction) -> Floats:
     return np.zeros_like(prediction.mean) if prediction.std is None else prediction.std
-
-
-def _with_own_effects(true: Prediction, runs: Prediction, measured: Floats, noise: float) -> Prediction:
-    """Predictions of runs that, for tried configurations, include what is special about them.
-
-    A measured value is y = f + e + s: the true value f of the model, the configuration's own effect e, which
-    later runs repeat, and s, which they do not. With q = var(s) / var(e + s), f after the trials and e have
-
-        E(f + e) = E(f) + (1 - q) (y - E(f)),    var(f + e) = (1 - q) var(s) + q^2 var(f).
-
-    Args:
-        true: f after the trials.
-        runs: the same with the variance of e + s.
-        measured: (n,) y; NaN if untried.
-        noise: known part of var(s).
-    """
-    of_f, of_both = _std(true) ** 2, _std(runs) ** 2 - _std(true) ** 2
-    of_s = np.minimum(noise + (1 - _REPEATED) * np.maximum(of_both - noise, 0), of_both)
-    q = np.divide(of_s, of_both, out=np.ones_like(of_s), where=of_both > 0)
-    variance = (1 - q) * of_s + q**2 * of_f + of_s
-    is_tried = ~np.isnan(measured)
-    return Prediction(
-        np.where(is_tried, true.mean + (1 - q) * (measured - true.mean), runs.mean),
-        np.where(is_tried, np.sqrt(variance), _std(runs)),
-    )
-
-
-def _measured(prior: Prior, of_trials: Prior, targets: Floats) -> Floats:
-    """(n,) value of each configuration minus the mean of the trials; NaN if untried.
-
-    Several trials of one configuration are averaged.
-    """
-    if prior.points is None or of_trials.points is None:
-        return np.full(len(prior.mean), np.nan)
-    # As text: NumPy's bytes lose trailing zeros, which points may end in.
-    tried = [point.tobytes().hex() for point in of_trials.points]
-    known = [point.tobytes().hex() for point in prior.points]
-    measured: Floats = pd.Series(targets - targets.mean()).groupby(tried).mean().reindex(known).to_numpy()
-    return measured

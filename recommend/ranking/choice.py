@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from metalearners.encoding.scores import oriented
-from metalearners.gp.conditioned import Conditioned
 from metalearners.predictions import Prediction
 from recommend.ranking.candidates import Candidates
 from recommend.ranking.fit_cost import FitSeconds, fit_seconds, worthwhile
@@ -64,7 +63,7 @@ def forecast(known: Knowledge, candidates: Candidates) -> Forecast:
 def choose(
     known: Knowledge, expected: Forecast, top: int, strategy: str = "top", budget: float | None = None
 ) -> Chosen:
-    """Choose configurations, and order them by expected value; after trials, by measured value first.
+    """Choose configurations, and order them by expected value, if that is known.
 
     Args:
         top: number of configurations.
@@ -91,13 +90,10 @@ def choose(
     selected = select(worth) if budget is None else choose_within(budget, seconds, select)
     positions = np.array([position for position, _ in selected], dtype=np.intp)
     promised = expected_values(known, table.take(positions))
-    if isinstance(predictor, Conditioned):
-        values = np.zeros(len(positions))  # the order is by measured values, not by expectations
-    elif promised is not None:
+    order = np.arange(len(positions))
+    if promised is not None:
         values = oriented(np.array([promise.value for promise in promised]), known.task.measure)
-    else:
-        values = mean[positions]
-    order = np.argsort(-values, kind="stable")
+        order = np.argsort(-values, kind="stable")
     positions = positions[order]
     chosen = table.take(positions)
     beats_first = np.full(len(positions), np.nan)

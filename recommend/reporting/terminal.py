@@ -341,10 +341,7 @@ def _verification(found: Verification) -> list[str]:
 
 def _legend(result: Recommendation, worth: Mapping[str, str], *, details: bool) -> list[str]:
     """The meaning of the table's columns, one line each."""
-    measured = "measured value, then by " if result.trials else ""
-    meanings = {"#": f"order to try them in: by {measured}{'expected value' if worth else 'score'}"} | dict(
-        worth
-    )
+    meanings = {"#": f"order to try them in: by {'expected value' if worth else 'score'}"} | dict(worth)
     if details or not worth:
         meanings |= {
             "score": "predicted standard score: 0 is an average configuration of the dataset, 1 is one "
