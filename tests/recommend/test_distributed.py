@@ -177,6 +177,16 @@ def test_a_lost_scheduler_ends_the_work() -> None:
             list(results)
 
 
+def test_work_after_the_loss_of_the_scheduler_is_refused() -> None:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        with pytest.raises(Failed, match=r"lost the Dask scheduler"), dask_workers(address) as executor:
+            assert executor is not None
+            cluster.close()
+            for number in range(100):
+                executor.submit(abs, number).result(timeout=60)
+
+
 def test_an_address_without_an_answer_is_refused() -> None:
     refused = pytest.raises(Failed, match=r"^no Dask scheduler answers at not-an-address")
     with refused, dask_workers("not-an-address"):

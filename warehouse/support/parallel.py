@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
@@ -78,11 +78,33 @@ def dask_workers(address: str | None) -> Iterator[Executor | None]:
         raise Failed(f"no Dask scheduler answers at {address}: {error}") from error
     with client:
         try:
-            yield client.get_executor()
+            yield _DaskWorkers(client)
         except distributed.KilledWorker as error:
             raise Failed(f"gave up: the same job ended one worker of {address} after another") from error
         except CancelledError as error:
             raise Failed(f"lost the Dask scheduler at {address}") from error
+
+
+class _DaskWorkers(Executor):
+    """The workers of a Dask client; refuses work once the scheduler is lost.
+
+    The client would take such work, but might never end it: it only cancels what it has at that moment.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._workers = client, client.get_executor()
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Submit as `Executor.submit` does.
+
+        Raises:
+            CancelledError: the scheduler is lost.
+        """
+        if self._client.status == "running":
+            future: Future[Result] = self._workers.submit(function, *args, **kwargs)
+            if self._client.status == "running":
+                return future
+        raise CancelledError
 
 
 _is_limited = ContextVar("_is_limited", default=False)
