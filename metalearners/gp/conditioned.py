@@ -39,8 +39,8 @@ class _Repeatable:
     """(n,)"""
     variance: Floats
     """(n,)"""
-    of_one_run: Floats
-    """(n,) variance of what distinguishes one run from the others, besides the choice of its test rows."""
+    of_one_run: float
+    """Variance of what distinguishes one run from the others, besides the choice of its test rows."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +96,17 @@ class _Learned:
 
         Without a trial, E(f + e) = E(f) and var(f + e) = var(f) + var(e).
         """
-        true, runs = (self.posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
-        of_f, of_run = _std(true) ** 2, _std(runs) ** 2
-        of_both = of_run - of_f
-        of_s = np.minimum(self.noise + (1 - _REPEATED) * np.maximum(of_both - self.noise, 0), of_both)
-        q = np.divide(of_s, of_both, out=np.ones_like(of_s), where=of_both > 0)
+        true, of_both = self.posterior.compare(prior), self.posterior.run_variance
+        of_f = _variance(true)
+        of_s = min(self.noise + (1 - _REPEATED) * max(of_both - self.noise, 0), of_both)
+        q = of_s / of_both
         mean = self.targets.mean() + true.mean
         measured = self._measured(prior)
         is_tried = ~np.isnan(measured)
         return _Repeatable(
             np.where(is_tried, mean + (1 - q) * (measured - mean), mean),
-            np.where(is_tried, (1 - q) * of_s + q**2 * of_f, of_run - of_s),
-            np.maximum(of_s - self.noise, 0),
+            np.where(is_tried, (1 - q) * of_s + q**2 * of_f, of_f + of_both - of_s),
+            max(of_s - self.noise, 0.0),
         )
 
     def _measured(self, prior: Prior) -> Floats:
@@ -135,7 +134,7 @@ class Conditioned:
             return self.model.predict(configurations, metafeatures)
         with one_thread():
             prior = self.model.prior(configurations, metafeatures)
-            return self._learned_at(metafeatures).posterior.predict(prior, of_runs=True)
+            return self._learned_at(metafeatures).posterior.predict(prior)
 
     def choose(self, configurations: ConfigurationTable, metafeatures: pd.Series, n: int) -> Positions:
         """Choose together by expected values, as `expect` orders them (`Model.choose`)."""
@@ -185,12 +184,12 @@ class Conditioned:
         with one_thread():
             prior = self.model.prior(configurations.followed_by(other), metafeatures)
             posterior = self._learned_at(metafeatures).posterior
-            true, runs = (posterior.compare(prior, of_runs=of_runs) for of_runs in (False, True))
+            true = posterior.compare(prior)
         n = len(configurations)
-        spread = np.sqrt(np.maximum(prior.variance, 1e-12))
-        correlation = prior.factor[:n] @ prior.factor[n] / (spread[:n] * spread[n])
-        covariance = correlation * _std(true)[:n] * _std(true)[n]
-        variance = _std(runs)[:n] ** 2 + _std(runs)[n] ** 2 - 2 * covariance
+        before, after = np.sqrt(np.maximum(prior.variance, 1e-12)), _variance(true)
+        correlation = prior.factor[:n] @ prior.factor[n] / (before[:n] * before[n])
+        covariance = correlation * np.sqrt(after[:n] * after[n])
+        variance = after[:n] + after[n] + 2 * posterior.run_variance - 2 * covariance
         probability: Floats = ndtr((true.mean[:n] - true.mean[n]) / np.sqrt(np.maximum(variance, 1e-12)))
         return probability
 
@@ -221,5 +220,5 @@ class Conditioned:
         return learned
 
 
-def _std(prediction: Prediction) -> Floats:
-    return np.zeros_like(prediction.mean) if prediction.std is None else prediction.std
+def _variance(prediction: Prediction) -> Floats:
+    return np.zeros_like(prediction.mean) if prediction.std is None else prediction.std**2

@@ -151,13 +151,8 @@ class Posterior:
         self._of_trials, self._among_trials = of_trials, among_trials
         self._cases = _normalized([case for case in cases if shares[case.explanation.stretch] >= _MINOR])
 
-    def predict(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
-        """Predict the scores of the configurations of `prior`.
-
-        Args:
-            of_runs: whether the standard deviation is that of a run's score, with noise, else of the true
-                score.
-        """
+    def predict(self, prior: Prior) -> Prediction:
+        """Predict the score of a run, with its noise, of each configuration of `prior`."""
         mixture = _Mixture(len(prior.mean))
         with_trials = _Covariances(prior, self._of_trials)
         for cases in self._by_covariance():
@@ -167,21 +162,23 @@ class Posterior:
             explained = np.zeros(P.shape[1])
             for case in cases:
                 weight = float(case.weights.sum())
-                mixture.within += weight * (case.a * variance + case.v * of_runs)
+                mixture.within += weight * (case.a * variance + case.v)
                 explained += weight * case.a**2 / case.c[tells]
             mixture.explain(P, explained)
             coefficients = [np.vstack([case.A[tells], case.expected()]) for case in cases]
             mixture.add(P, prior.mean, np.hstack(coefficients), _weights(cases))
         return mixture.prediction()
 
-    def compare(self, prior: Prior, *, of_runs: bool = False) -> Prediction:
+    @property
+    def run_variance(self) -> float:
+        """Variance of a run's noise, in the squared unit of the values."""
+        return sum(case.v * float(case.weights @ case.spreads**2) for case in self._cases)
+
+    def compare(self, prior: Prior) -> Prediction:
         """Predict the true values of the configurations of `prior` minus the mean true value of the trials.
 
         In the unit of the values. Unlike in scores, the level and spread do not add to the uncertainty: they
         are the same for all configurations.
-
-        Args:
-            of_runs: as in `predict`.
         """
         mixture = _Mixture(len(prior.mean))
         with_trials = _Covariances(prior, self._of_trials)
@@ -193,7 +190,7 @@ class Posterior:
             for case in cases:
                 # var(f - u'f) = var f - 2 cov(f, u'f) + var u'f, each after the trials
                 weight = float(case.weights @ case.spreads**2)
-                mixture.within += weight * (case.a * gap + case.v * of_runs)
+                mixture.within += weight * case.a * gap
                 explained += weight * case.a**2 / case.c[tells]
             mixture.explain(P, explained)
             coefficients = [case.spreads * np.vstack([case.A[tells], case.expected()]) for case in cases]

@@ -1,10 +1,10 @@
 """Whether the promises of `recommend` are kept on held-out datasets.
 
-    python -m tests.benchmarks.promises [--task regression] [--warehouse DIR] [--measure NAME] [--trials N]
+    python -m tests.benchmarks.promises [--task regression] [--warehouse DIR] [--measure NAME]
 
 Evaluates the first three choices on each dataset, without the runs of its family, among the configurations
-with the same training size: the smallest of its runs, and also larger ones where there are runs. With trials,
-the first N choices are tried, and the three after them are evaluated. Prints tables in Markdown.
+with the same training size: the smallest of its runs, and also larger ones where there are runs. Prints
+tables in Markdown.
 
 Notation
     kept      share of datasets on which the value of the first choice lies in its 80 % interval
@@ -25,7 +25,6 @@ from ingest.flows import flow_for
 from metalearners import DEFAULT_LEARNER, LEARNERS
 from metalearners.encoding.training_data import runs_on
 from metalearners.evaluation.folds import Half
-from metalearners.predictions import Observations
 from recommend.ranking.performance_forecast import default_of
 from tests.benchmarks.first_choices import parser_of, runs_of
 from tests.benchmarks.folds import left_out
@@ -40,14 +39,12 @@ TOP = 3
 
 
 def main() -> None:
-    parser = parser_of(__doc__, LEARNERS)
-    parser.add_argument("--trials", type=int, default=0)
-    options = parser.parse_args()
+    options = parser_of(__doc__, LEARNERS).parse_args()
     warehouse = Warehouse.open(options.warehouse)
     runs, metafeatures = runs_of(warehouse, options), warehouse.metafeatures()
     reference = flow_for("lightgbm", KINDS[options.task].task_type).name
     for learner in options.learner or [DEFAULT_LEARNER]:
-        found = promises(learner, runs, metafeatures, reference, options.trials, options.half)
+        found = promises(learner, runs, metafeatures, reference, options.half)
         print(f"{learner}, {runs.measure}\n")
         first = found[found["rank"] == 1]
         by_rows = first.groupby(pd.cut(first["rows"], ROWS), observed=True)
@@ -67,7 +64,6 @@ def promises(
     runs: RunTable,
     metafeatures: pd.DataFrame,
     reference: str,
-    trials: int,
     half: Half | None,
 ) -> pd.DataFrame:
     """One row for each of the first choices on each dataset; columns as above, and rank and rows.
@@ -86,14 +82,11 @@ def promises(
             configurations, values = runs_on(replace(runs, runs=of_rows), dataset)
             described = metafeatures.loc[dataset]
             train_rows = described["NumberOfInstances"] if np.isnan(fitted_on) else float(fitted_on)
-            first = model.choose(configurations, described, trials + TOP)
-            tried, chosen = first[:trials], first[trials:]
-            of_trials = Observations(configurations.take(tried), values[tried])
-            knows = model.condition(of_trials) if trials else model
+            chosen = model.choose(configurations, described, TOP)
             to_try = configurations.take(chosen)
-            expected = knows.expect(to_try, described, train_rows)
+            expected = model.expect(to_try, described, train_rows)
             of_default = values[configurations.setups == default.setups[0]]
-            beats = knows.beats(to_try, default, described, train_rows)
+            beats = model.beats(to_try, default, described, train_rows)
             for place, value in enumerate(values[chosen]):
                 is_default = to_try.setups[place] == default.setups[0]
                 rows.append(
