@@ -38,8 +38,8 @@ def _whole(content: bytes) -> Callable[[], Iterator[bytes]]:
 
 
 def _packed(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(9, wbits=31)
-    yield from filter(None, map(packer.compress, pieces))
+    """Most of these are empty, so that the server can end between any two."""
+    return map(zlib.compressobj(9, wbits=31).compress, pieces)
 
 
 def _dripped(content: bytes, seconds: float) -> Iterator[bytes]:
@@ -113,6 +113,7 @@ class EvilServer:
 
     def __exit__(self, *_: object) -> None:
         self._is_closing = True
+        self._socket.shutdown(socket.SHUT_RDWR)  # ends `accept`, which goes on waiting for a closed socket
         self._socket.close()
 
     def _serve(self) -> None:
