@@ -37,4 +37,3 @@ def flaml_estimator(table: Table, name: str, features: pd.DataFrame) -> Any:
 
     estimator = getattr(flaml.default, f"{name}{table.kind.flaml_suffix}")(n_jobs=1)
     return estimator.fit(features.iloc[table.train].reset_index(drop=True), table.outcomes[table.train])
-
