@@ -98,7 +98,8 @@ class _Learned:
         """
         true, of_both = self.posterior.compare(prior), self.posterior.run_variance
         of_f = _variance(true)
-        of_s = min(self.noise + (1 - _REPEATED) * max(of_both - self.noise, 0), of_both)
+        of_one_run = (1 - _REPEATED) * max(of_both - self.noise, 0.0)
+        of_s = min(self.noise, of_both) + of_one_run
         q = of_s / of_both
         mean = self.targets.mean() + true.mean
         measured = self._measured(prior)
@@ -106,7 +107,7 @@ class _Learned:
         return _Repeatable(
             np.where(is_tried, mean + (1 - q) * (measured - mean), mean),
             np.where(is_tried, (1 - q) * of_s + q**2 * of_f, of_f + of_both - of_s),
-            max(of_s - self.noise, 0.0),
+            of_one_run,
         )
 
     def _measured(self, prior: Prior) -> Floats:

@@ -38,7 +38,7 @@ def _whole(content: bytes) -> Callable[[], Iterator[bytes]]:
 
 
 def _packed(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Most of these are empty, so that the server can end between any two."""
+    """The packed pieces, most of them empty, so that the server can end between any two."""
     return map(zlib.compressobj(9, wbits=31).compress, pieces)
 
 
