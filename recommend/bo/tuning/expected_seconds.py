@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from recommend.bo.tuning.shortening import with_half_the_rounds
 from recommend.ranking.fit_cost import time_for_use
 from warehouse.vocabulary.configuration import Configuration
 
@@ -30,10 +32,12 @@ class ExpectedSeconds:
     NaN = unknown."""
     all_rows: int
     fewest_rows: int
-    _paces: list[float] = field(default_factory=list, init=False)
-    """Ratios of actual to expected times of fits and trials."""
+    _paces: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list), init=False)
+    """Algorithm -> ratios of actual to expected times of its fits and trials."""
     _timed: dict[Configuration, tuple[int, float]] = field(default_factory=dict, init=False)
-    """Configuration -> rows and seconds of a fit of a trial."""
+    """Configuration with all rounds -> rows and seconds of a fit of a trial."""
+    _shortened: dict[Configuration, tuple[Configuration, float]] = field(default_factory=dict, init=False)
+    """Booster with fewer rounds -> the one with all, and the share of its rounds."""
 
     def of_fit(self, one: Configuration, rows: int) -> float:
         """Expected seconds of one fit of a trial, from another fit or from other datasets; NaN = unknown.
@@ -41,12 +45,34 @@ class ExpectedSeconds:
         The growth of the time with the rows is known from other datasets, or else assumed to be proportional.
         (A boosted ensemble on 16 times the rows takes 2 to 6 times as long.)
         """
-        expected = self.known(one, rows)
-        if one not in self._timed:
-            return expected * (float(np.median(self._paces)) if self._paces else 1.0)
-        fitted_on, took = self._timed[one]
-        before = self.known(one, fitted_on)
-        return took * (expected / before if before > 0 else rows / fitted_on)
+        whole, share = self.whole(one), self.share(one)
+        expected = self.known(whole, rows)
+        if whole not in self._timed:
+            return share * expected * self._pace(one.algorithm)
+        fitted_on, took = self._timed[whole]
+        before = self.known(whole, fitted_on)
+        return share * took * (expected / before if before > 0 else rows / fitted_on)
+
+    def whole(self, one: Configuration) -> Configuration:
+        """The configuration with all rounds, if this is one with fewer; else itself."""
+        return self._shortened.get(one, (one, 1.0))[0]
+
+    def share(self, one: Configuration) -> float:
+        """The share of the rounds that a booster has; 1 unless it was shortened."""
+        return self._shortened.get(one, (one, 1.0))[1]
+
+    def shortened(self, one: Configuration, seconds: float) -> Configuration:
+        """The booster with as many rounds as a fit on all rows is expected to have in these seconds.
+
+        It has as few as possible if that takes longer. Others are returned unchanged.
+        """
+        one = whole = self.whole(one)
+        share = 1.0
+        while self.of_fits([one]) > seconds and (shorter := with_half_the_rounds(one)) is not None:
+            share /= 2
+            one = shorter
+            self._shortened[one] = whole, share
+        return one
 
     def of_fits(self, several: Iterable[Configuration], rows: int | None = None) -> float:
         """Expected total seconds of fitting these for the model, each in its own process; unknown = 0.
@@ -75,19 +101,34 @@ class ExpectedSeconds:
 
     def note_pace(self, one: Configuration, rows: int, seconds: float, fits: float = 1.0) -> None:
         """Learn this machine's speed from the seconds of fits on these rows, including their process."""
-        expected = self.known(one, rows) * fits
+        whole, share = self.whole(one), self.share(one)
+        expected = self.known(whole, rows) * share * fits
         if expected > TIMED:
-            self._paces.append(float(np.clip((seconds - STARTING) / expected, *PACES)))
+            self._paces[one.algorithm].append(float(np.clip((seconds - STARTING) / expected, *PACES)))
 
     def note_fit(self, one: Configuration, rows: int, seconds: float) -> None:
         """Note the seconds of a fit for the model, including its process."""
-        self._timed[one] = rows, max(seconds - STARTING, 0.0) / time_for_use(one, rows)
+        whole, share = self.whole(one), self.share(one)
+        self._timed[whole] = rows, max(seconds - STARTING, 0.0) / share / time_for_use(one, rows)
 
     def note_stopped(self, one: Configuration, rows: int, limit: float) -> None:
         """Note that a fit for the model was stopped after `limit` seconds."""
-        self._timed[one] = rows, STOPPED * limit / time_for_use(one, rows)
+        whole, share = self.whole(one), self.share(one)
+        self._timed[whole] = rows, STOPPED * limit / share / time_for_use(one, rows)
 
     def note_fit_of_trial(self, one: Configuration, rows: int, seconds: float) -> None:
         """Note the seconds of one of a trial's fits, unless a fit on at least as many rows is known."""
-        if rows > self._timed.get(one, (0, 0.0))[0]:
-            self._timed[one] = rows, seconds
+        whole, share = self.whole(one), self.share(one)
+        if rows > self._timed.get(whole, (0, 0.0))[0]:
+            self._timed[whole] = rows, seconds / share
+
+    def _pace(self, algorithm: str) -> float:
+        """Expected ratio of actual to expected times: the median of the algorithm's own, else the square root
+        of the others' median.
+
+        What is slow for one algorithm, such as many categories, may not be for another; a busy machine is.
+        """
+        if algorithm in self._paces:
+            return float(np.median(self._paces[algorithm]))
+        others = [pace for paces in self._paces.values() for pace in paces]
+        return math.sqrt(np.median(others)) if others else 1.0

@@ -55,10 +55,13 @@ class ModelFits:
     """Whether anything is to be fitted."""
     jobs: int = 1
     """Number of fits that can run at the same time."""
+    shortens: bool = False
+    """Whether boosters of the first model have fewer rounds where all take too long. They no longer change
+    once there is a trial."""
     fitted: dict[Configuration, Fitted] = field(default_factory=dict, init=False)
     """Configuration -> its last fit."""
     failed: dict[Configuration, str] = field(default_factory=dict, init=False)
-    """Configuration -> reason of a failure that fewer rows would not have prevented."""
+    """Configuration with all rounds -> reason of a failure that fewer rows would not have prevented."""
     _queue: dict[Configuration, int] = field(default_factory=dict, init=False)
     """Configuration to fit before the next trial -> number of rows."""
     _running: set[Configuration] = field(default_factory=set, init=False)
@@ -70,19 +73,27 @@ class ModelFits:
         """Weights of a model of the first fitted configuration alone; empty before."""
         return dict.fromkeys([*self.fitted][:1], 1.0)
 
+    @property
+    def is_first_running(self) -> bool:
+        """Whether the very first fit is running."""
+        return not self.fitted and bool(self._running)
+
     def rows(self, one: Configuration) -> int:
         """Number of rows that a configuration is fitted on, 0 if it is not."""
         return self.fitted[one].rows if one in self.fitted else 0
 
     def missing(self, several: Iterable[Configuration]) -> list[Configuration]:
         """Those that are not fitted on all rows, and have not failed."""
-        return [one for one in several if one not in self.failed and self.rows(one) < self.times.all_rows]
+        return [one for one in several if not self._has_failed(one) and self.rows(one) < self.times.all_rows]
 
     def is_possible(self, one: Configuration, rows: int) -> bool:
         """Whether it is fitted, or is expected to be on this number of rows within the remaining time."""
         if not self.wants_model or one in self.fitted:
             return True
-        return one not in self.failed and self.times.of_fits([one], rows) <= self.deadline.left()
+        return not self._has_failed(one) and self.times.of_fits([one], rows) <= self.deadline.left()
+
+    def _has_failed(self, one: Configuration) -> bool:
+        return self.times.whole(one) in self.failed
 
     def plan(
         self,
@@ -160,10 +171,11 @@ class ModelFits:
         left = self.deadline.left()
         share = FIRST_SHARE * left
         for one in possible[:-1]:
-            if share > 0 and self.times.rows_within(share, one):
+            quickest = self.times.shortened(one, 0.0) if self.shortens else one
+            if share > 0 and self.times.rows_within(share, quickest):
                 quick = min(max(PROBE * left, SHORT), share)
-                rows = self.times.rows_within(quick, one) or self.times.fewest_rows
-                return Task("fit", one, SLOWER * share, rows=rows)
+                rows = self.times.rows_within(quick, quickest) or self.times.fewest_rows
+                return Task("fit", quickest, SLOWER * share, rows=rows)
         limit = max(SLOWER * share, LAST_RESORT)
         return Task("fit", possible[-1], limit, rows=self.times.fewest_rows) if possible else None
 
@@ -175,20 +187,38 @@ class ModelFits:
             self.times.note_pace(one, rows, call.seconds, time_for_use(one, rows))
         if call.outcome is Outcome.success:
             self.times.note_fit(one, rows, call.seconds)
+            if (before := self._version(one)) not in (None, one):
+                del self.fitted[before]
             self.fitted[one] = Fitted(call.result, rows)
         elif call.outcome is Outcome.timeout and rows > self.times.fewest_rows and self.deadline.left() > 0:
             self.times.note_stopped(one, rows, call.seconds)
         else:
-            self.failed[one] = call.message or str(call.outcome)
+            self.failed[self.times.whole(one)] = call.message or str(call.outcome)
+
+    def _version(self, one: Configuration) -> Configuration | None:
+        """The fitted configuration that differs from this one at most in its number of rounds."""
+        whole = self.times.whole(one)
+        return next((fitted for fitted in self.fitted if self.times.whole(fitted) == whole), None)
+
+    def affordable(self, one: Configuration) -> tuple[Configuration, int]:
+        """The next fit of a configuration of the first model: with its rounds, and its number of rows.
+
+        Both are as many as its share of the time allows, but the rows at most `STEP` times those of its last
+        fit. What is fitted stays, unless more rows are possible, or more rounds on as many rows.
+        """
+        times, seconds = self.times, FIRST_SHARE * self.deadline.left()
+        next_one = times.shortened(one, seconds) if self.shortens else one
+        before = self._version(one)
+        most = None if before is None else STEP * self.rows(before)
+        rows = times.rows_within(seconds, next_one, most) or 0
+        if before is None or (rows, times.share(next_one)) > (self.rows(before), times.share(before)):
+            return next_one, rows
+        return before, self.rows(before)
 
     def extend_first(self, members: Iterable[Configuration]) -> None:
-        """Request the first configuration on more rows, and the other members where all are quick.
-
-        Where all rows are many times those of its last fit, this takes several steps.
-        """
-        one, left = next(iter(self.fitted)), self.deadline.left()
-        rows = self.times.rows_within(FIRST_SHARE * left, one, most=STEP * self.rows(one)) or 0
+        """Request the next fit of the first configuration, and the other members where all are quick."""
+        one, rows = self.affordable(next(iter(self.fitted)))
         self.request({one: rows})
-        rest = [other for other in members if other not in self.failed]
-        if rows == self.times.all_rows and self.times.of_fits(rest) <= AT_ONCE * left:
+        rest = [other for other in members if not self._has_failed(other)]
+        if rows == self.times.all_rows and self.times.of_fits(rest) <= AT_ONCE * self.deadline.left():
             self.request(dict.fromkeys(rest, rows))

@@ -139,7 +139,7 @@ def search_task(
     if proposer is None:
         proposer = OptimizerProposer(
             lambda: new_search(
-                task, known, candidates, search, session.splits.resampling, firsts.members, budget
+                task, known, candidates, search, session.splits.resampling, session.firsts, budget
             ),
             task.measure,
         )

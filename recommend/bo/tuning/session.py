@@ -122,7 +122,8 @@ class Session:
     def __post_init__(self) -> None:
         times = ExpectedSeconds(self.fit_seconds, len(self.dataset.features), least_rows(self.dataset))
         candidates = [*self.firsts, *self.fallbacks]
-        self.fits = ModelFits(self.deadline, times, candidates, self.wants_model, self.jobs)
+        shortens = not (self.deadline.seconds is None or self.history.trials or self.search.seeds)
+        self.fits = ModelFits(self.deadline, times, candidates, self.wants_model, self.jobs, shortens)
         self.selection = first_selection(self.firsts, self.search)
         self.longest_trial = trial_limit(self.search.trial_seconds, self.budget.seconds)
 
@@ -228,6 +229,8 @@ class Session:
     def _next_trial(self) -> Task | None:
         if self._closing or self._seconds_for_trials() <= 0:
             return None
+        if self.fits.shortens and self.fits.is_first_running:
+            return None  # it decides on what is tried
         trial = self.history.take(self._fits_into)
         if trial is None:
             full = self.budget.trials is not None and len(self.history.trials) >= self.budget.trials
@@ -237,6 +240,7 @@ class Session:
             self._closing = not runs  # the proposer may wait for their outcomes
             return None
         self._since_repetition += 1
+        self.fits.shortens = False
         return Task("trial", trial.configuration, self._seconds_for_trial(), trial.number)
 
     def _proposed(self) -> Trial | None:
@@ -325,6 +329,9 @@ class Session:
         self.fits.note(task, call)
         is_of_first = [*self.fits.fitted] == [task.configuration]
         if call.outcome is Outcome.success and is_of_first and not self._closing:
+            if self.fits.shortens:
+                self.firsts = [self.fits.affordable(one)[0] for one in self.firsts]
+                self.selection = first_selection(self.firsts, self.search)
             self.fits.extend_first(self.selection.weights)
 
     def _trial_ended(self, task: Task, evaluation: Evaluation) -> None:
