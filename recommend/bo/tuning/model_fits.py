@@ -1,8 +1,9 @@
 """Fits of the configurations that a search's model may consist of.
 
-The first fit is a quick one on few rows, so that there is a model whenever the search ends. The time that it
-took tells on how many rows the configuration is fitted next. Where it takes too long, it is fitted on fewer
-rows; where it fails, another configuration takes its place.
+The first fit is a quick one on few rows, of a booster with few rounds, so that there is a model whenever the
+search ends. The time that it took tells on how many rows and with how many rounds the configuration is fitted
+next. Where it takes too long, it is fitted on fewer rows; where it fails, another configuration takes its
+place.
 """
 
 from __future__ import annotations

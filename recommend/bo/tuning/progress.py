@@ -90,9 +90,15 @@ def remarks_on(session: Session) -> list[str]:
     left_out = len(missing) + session.selection.left_out
     if left_out:
         said.append(f"{counted(left_out, 'members')} of the model could not be fitted {_why(fits.failed)}.")
+    shortened = sum(fits.times.share(one) < 1 for one in model.weights)
+    if shortened:
+        said.append(
+            f"{counted(shortened, 'members')} of the model got fewer rounds of boosting than recommended,"
+            " since all of them take too long."
+        )
     fewer = {one: rows for one, rows in model.rows.items() if rows < fits.times.all_rows}
     if fewer:
-        failed = {one: reason for one, reason in fits.failed.items() if one in fewer}
+        failed = {one: fits.failed[whole] for one in fewer if (whole := fits.times.whole(one)) in fits.failed}
         said.append(
             f"{counted(len(fewer), 'members')} of the model could not be fitted {_why(failed)} on all"
             f" {fits.times.all_rows:,} rows: fitted on {min(fewer.values()):,}"

@@ -3,8 +3,9 @@
 What is done next:
 
     1. the configuration with the best expected score is fitted on few rows, so that there is a model whenever
-       the session ends (`recommend.bo.tuning.model_fits`). The other members of the first model follow at
-       once if they are quick, else at the end
+       the session ends (`recommend.bo.tuning.model_fits`), a booster first with few rounds. It is fitted
+       again on all rows, with as many rounds as there is time for; the other members of the first model
+       follow at once if they are quick, else at the end
     2. trials: those of a history without an outcome, then the optimizer's proposals
     3. now and then a leading trial is evaluated again on other folds, since the best of many is partly luck
     4. whenever the elapsed time has doubled, the model is selected anew from the trials' predictions, and its

@@ -29,6 +29,7 @@ from tests.recommend.bo.tuning.simulated import (
     SEARCH,
     Listed,
     Machine,
+    booster,
     configuration,
     run,
     told_seconds,
@@ -215,6 +216,33 @@ def test_the_first_is_fitted_on_more_rows_in_steps() -> None:
     machine = Machine(MANY)
     run(machine, [configuration(0, 8.0)], seconds=60.0, expected=on_many_rows)
     assert rows_of_fits(machine) == [(0, 500), (0, 2000), (0, 8000)]
+
+
+def test_a_booster_that_takes_too_long_has_fewer_rounds_on_all_rows() -> None:
+    """All rounds take 100 s, 20 times as long as expected."""
+    machine = Machine(MANY, slower=20.0)
+    done = run(machine, [booster(0, 5.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
+    assert [task.configuration.values["n_estimators"] for _, task in machine.of("fit")] == [50, 100]
+    assert done.session.model is not None
+    assert set(done.session.model.rows.values()) == {len(MANY.features)}
+    assert "1 member of the model got fewer rounds of boosting than recommended" in done.remarks[-1]
+    assert machine.now <= 60.0
+
+
+@pytest.mark.parametrize(("seconds", "trials"), [(None, 3), (600.0, None)])
+def test_a_booster_keeps_its_rounds_if_there_is_time(seconds: float | None, trials: int | None) -> None:
+    one = booster(0, 5.0)
+    done = run(Machine(MANY), [one], *OTHERS[:2], seconds=seconds, trials=trials, expected=on_many_rows)
+    assert one in done.session.fits.fitted
+
+
+def test_a_booster_of_the_user_keeps_its_rounds() -> None:
+    one = booster(0, 100.0)
+    search = replace(SEARCH, seeds=(one,))
+    done = run(Machine(MANY), [one], *OTHERS[:2], seconds=60.0, search=search, expected=on_many_rows)
+    assert {
+        fitted.values["n_estimators"] for fitted in done.session.fits.fitted if fitted.algorithm == "lightgbm"
+    } == {1600}
 
 
 def test_a_fit_ended_by_its_limit_is_repeated_on_fewer_rows() -> None:
