@@ -28,7 +28,14 @@ from recommend.bo.tuning.trials import Trial, ranked
 from recommend.ranking.averaging import weights_of
 from warehouse.support.arrays import Positions
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS
 
+SELECTED_BY = {AUC: LOG_LOSS, ACCURACY: LOG_LOSS}
+"""Measure to optimize -> the one by which an ensemble is selected, where that is another. The order of rows,
+or their decisions alone, vary more between samples of rows than probabilities. On held-out rows of 28 tables
+of the choosing half, an ensemble selected by the log loss is better in the area under the ROC curve than one
+selected by the area on 14 and worse on 14, and in the log loss on 18 and 10; and better in accuracy than one
+selected by the accuracy on 13 and worse on 8."""
 ENDING = 0.5
 """Seconds kept for the last selection and the end of the search."""
 
@@ -129,20 +136,21 @@ class ModelSelector:
 
     def _vote(self, voters: Sequence[Trial]) -> tuple[Ballot, Callable[..., dict[int, float]]]:
         """The trials' predictions, and a function that selects trials, with weights, on given rows."""
-        scorer = scorer_of(self.dataset)
+        scorer, measure = scorer_of(self.dataset), self.search.measure
         ballot = Ballot(
             [trial.predictions for trial in voters if trial.predictions is not None],
             scorer.outcomes(self.dataset.target)[self._rows],
             scorer,
-            self.search.measure,
+            measure,
         )
+        of_members = replace(ballot, measure=SELECTED_BY.get(measure, measure))
         place = {trial.configuration: number for number, trial in enumerate(voters)}
         start = [place[one] for one in self.firsts if one in place]
 
         def select(rows: Positions | slice = slice(None)) -> dict[int, float]:
             if self.search.ensemble:
                 left = partial(self.deadline.left, ENDING)
-                return select_ensemble(ballot, start, self.search.ensemble, rows, left)
+                return select_ensemble(of_members, start, self.search.ensemble, rows, left)
             scores = [ballot.score(one, rows) for one in ballot.predictions]
             return {select_single(ballot, scores, start[0] if start else 0): 1.0}
 

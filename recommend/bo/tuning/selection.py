@@ -12,7 +12,7 @@ Notation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,11 +21,10 @@ from ingest.running.resampling import tested_rows
 from ingest.running.scorer import Scorer
 from metalearners.encoding.scores import oriented
 from warehouse.support.arrays import Floats, Positions
-from warehouse.vocabulary.measures import ACCURACY, AUC, LOG_LOSS
 
 MOST_NUMBERS, LEAST_ROWS = 20_000, 1_000
-"""Most numbers in a trial's predictions used for selection, and the least number of rows; ranking more of
-them for the area under the ROC curve takes long."""
+"""Most numbers in a trial's predictions used for selection, and the least number of rows; with more, a
+selection, which scores many averages, takes longer."""
 MOST_TRIALS = 15
 """Number of best trials from which members are selected."""
 PATIENCE = 5
@@ -38,12 +37,6 @@ PULL = 3
 """Initial picks of each initial member."""
 SURE = 1.0
 """Standard errors by which a single configuration has to beat the recommended one."""
-SELECTED_BY = {AUC: LOG_LOSS, ACCURACY: LOG_LOSS}
-"""Measure to optimize -> the one by which members are selected, where that is another. The order of rows, or
-their decisions alone, vary more between samples of rows than probabilities. On held-out rows of 28 tables of
-the choosing half, an ensemble selected by the log loss is better in the area under the ROC curve than one
-selected by the area on 14 and worse on 14, and in the log loss on 18 and 10; and better in accuracy than one
-selected by the accuracy on 13 and worse on 8."""
 CERTAIN = 3.0
 """Standard errors by which the best trial has to beat the initial average for that to be dropped."""
 
@@ -124,9 +117,8 @@ def select_ensemble(
 ) -> dict[int, float]:
     """Select an ensemble on `rows`: place of a trial -> its weight, with sum 1.
 
-    Scores are values of the measure in `SELECTED_BY`. Each pick is the trial that makes the average best, in
-    a tie the one that is best alone; a trial may be picked repeatedly. The result is the best average on the
-    way, including the initial one.
+    Each pick is the trial that makes the average best, in a tie the one that is best alone; a trial may be
+    picked repeatedly. The result is the best average on the way, including the initial one.
 
     Args:
         start: places of the initial trials, each with `PULL` picks; may be empty. They have none if the best
@@ -134,11 +126,8 @@ def select_ensemble(
         picks: most picks.
         left: seconds left; once there are none, only `PATIENCE` picks are made, which is quick.
     """
-    truth = replace(
-        ballot,
-        predictions=[one[rows] for one in ballot.predictions],
-        outcomes=ballot.outcomes[rows],
-        measure=SELECTED_BY.get(ballot.measure, ballot.measure),
+    truth = Ballot(
+        [one[rows] for one in ballot.predictions], ballot.outcomes[rows], ballot.scorer, ballot.measure
     )
     places = range(len(ballot.predictions))
     alone = [truth.score(one) for one in truth.predictions]

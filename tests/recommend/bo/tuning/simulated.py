@@ -137,7 +137,9 @@ class Machine:
             return Evaluation(outcome, seconds, message=message)
         fitted_on = np.mean([len(train) for train, _ in splits]) / len(self.part.features)
         fit_seconds = self.slower * values["seconds"] * float(fitted_on)
-        measures = {"predictive_accuracy": values["accuracy"], "fit_seconds": fit_seconds}
+        accuracy = values["accuracy"]
+        measures = {"predictive_accuracy": accuracy, "kappa": 2 * accuracy - 1, "log_loss": 1 - accuracy}
+        measures["fit_seconds"] = fit_seconds
         return Evaluation(outcome, seconds, measures, self._predictions(values, splits))
 
     def _predictions(self, values: Mapping[str, Any], splits: Sequence[Split]) -> Floats | None:

@@ -1,7 +1,6 @@
 """Selecting a model from trials: ensembles by hand, the weight of the start, unbiased values."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.running.classification import ClassScorer
-from ingest.running.regression import NumberScorer
 from recommend.bo.tuning.selection import (
     LEAST_ROWS,
     MOST_NUMBERS,
     PATIENCE,
     PULL,
-    SELECTED_BY,
     Ballot,
     estimate,
     select_ensemble,
@@ -65,8 +62,8 @@ def test_the_start_weighs_as_much_as_several_picks_of_each_of_its_members() -> N
     """A better configuration gets the weight 1/7; one that is not better gets 0."""
     start, other = of_two([0.4, 0.4, 0.6, 0.45]), of_two([0.45, 0.45, 0.55, 0.45])
     better = of_two([0.1, 0.1, 0.9, 0.9])
-    assert select_ensemble(ballot(start, other, measure="kappa"), [0, 1], 10) == {0: 0.5, 1: 0.5}
-    weights = select_ensemble(ballot(start, other, better, measure="kappa"), [0, 1], 10)
+    assert select_ensemble(ballot(start, other), [0, 1], 10) == {0: 0.5, 1: 0.5}
+    weights = select_ensemble(ballot(start, other, better), [0, 1], 10)
     # The first pick corrects the last row: (6 x .45 + .9) / 7 > .5.
     assert weights == pytest.approx({0: PULL / 7, 1: PULL / 7, 2: 1 / 7})
 
@@ -86,7 +83,7 @@ def test_a_start_that_is_certainly_worse_than_the_best_trial_has_no_weight() -> 
 def test_ties_between_picks_go_to_the_best_configuration() -> None:
     """The average decides as before until the third pick: (3 x .4 + 3 x .65) / 6 > .5."""
     start, better = of_two([0.4, 0.4, 0.4, 0.6]), of_two([0.35, 0.35, 0.65, 0.65])
-    assert select_ensemble(ballot(start, better, measure="kappa"), [0], 10) == {0: 0.5, 1: 0.5}
+    assert select_ensemble(ballot(start, better), [0], 10) == {0: 0.5, 1: 0.5}
 
 
 @settings(max_examples=40)
@@ -108,25 +105,15 @@ def test_weights_are_shares_and_the_average_is_no_worse_than_its_start(
     assert len(weights) <= len(begun_with) + picks
     candidates = [{place: 1.0} for place in range(members)] if not begun_with else []
     candidates += [dict.fromkeys(begun_with, 1.0)] if begun_with else []
-    votes = replace(votes, measure=SELECTED_BY.get(measure, measure))
     score = votes.score(votes.average(weights))
     assert all(score >= votes.score(votes.average(one)) - 1e-12 for one in candidates)
 
 
 def test_if_the_measure_is_undefined_the_first_is_selected() -> None:
-    """Errors relative to those of the mean are undefined for a constant."""
-    p = [np.array([[0.1], [0.9]]), np.array([[0.2], [0.8]])]
-    votes = Ballot(p, np.zeros(2), NumberScorer(), "root_relative_squared_error")
-    assert votes.score(p[0]) == -np.inf
+    """The area is undefined for a single class."""
+    p = [of_two([0.1, 0.1, 0.9, 0.9]), of_two([0.9, 0.9, 0.1, 0.1])]
+    votes = ballot(*p, truth=np.zeros(4, np.intp), measure="area_under_roc_curve")
     assert select_ensemble(votes, [], 3) == {0: 1.0}
-
-
-@pytest.mark.parametrize("measure", ["area_under_roc_curve", "predictive_accuracy"])
-def test_where_orders_or_decisions_count_alone_the_log_loss_selects(measure: str) -> None:
-    """All rows are right by both, and the second is surer."""
-    votes = ballot(of_two([0.4, 0.4, 0.6, 0.6]), of_two([0.2, 0.3, 0.8, 0.7]), measure=measure)
-    assert votes.score(votes.predictions[0]) == votes.score(votes.predictions[1]) == 1
-    assert select_ensemble(votes, [], 3) == {1: 1.0}
 
 
 # ---- single configurations -------------------------------------------------------------------------

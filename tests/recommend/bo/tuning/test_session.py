@@ -2,7 +2,7 @@
 
 import math
 import signal
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -522,6 +522,18 @@ def test_the_model_is_an_average_that_starts_with_the_recommendations() -> None:
     assert sum(weights.values()) == pytest.approx(1)
     assert done.session.model is not None
     assert done.session.model.weights == pytest.approx(weights)
+
+
+def test_a_search_for_the_accuracy_selects_its_members_by_the_log_loss() -> None:
+    members = [configuration(n, 0.1, 0.8 - 0.01 * n, right=0.5) for n in range(8)]
+
+    def weights(measure: str) -> Mapping[Configuration, float]:
+        search = replace(SEARCH, measure=measure)
+        return run(
+            Machine(PART), members[-2:], *members, seconds=60.0, search=search
+        ).session.selection.weights
+
+    assert weights("predictive_accuracy") == weights("log_loss") != weights("kappa")
 
 
 def test_a_first_member_without_time_for_a_trial_stays_in_the_average() -> None:
