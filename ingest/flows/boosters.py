@@ -7,7 +7,6 @@ category unseen in training), the others numbers (NaN = missing).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
@@ -27,8 +26,8 @@ rows."""
 OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "lightgbm": {"squared": {"objective": "regression"}, "absolute": {"objective": "regression_l1"}},
     "xgboost": {
-        "squared": {"objective": "reg:squarederror", "eval_metric": "rmse"},
-        "absolute": {"objective": "reg:absoluteerror", "eval_metric": "mae"},
+        "squared": {"objective": "reg:squarederror"},
+        "absolute": {"objective": "reg:absoluteerror"},
     },
     "catboost": {"squared": {"loss_function": "RMSE"}, "absolute": {"loss_function": "MAE"}},
 }
@@ -36,7 +35,7 @@ OBJECTIVES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 
 @dataclass(eq=False, repr=False)
-class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+class Booster(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A booster of another library."""
 
     CLASSES: ClassVar[Mapping[str, str]]
@@ -65,11 +64,7 @@ class Booster(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unty
     def model(self, **options: Any) -> Any:
         """The library's unfitted estimator."""
         kind = getattr(import_module(self.library), self.CLASSES[self.library])
-        return kind(**{**self._objective(), **self.settings, **options})
-
-    @abstractmethod
-    def _objective(self) -> Mapping[str, Any]:
-        """The library's parameters for the loss."""
+        return kind(**{**self.settings, **options})
 
     def _fit_model(self, rows: _Rows, strata: Positions) -> None:
         """Fit the library's estimator; validation rows are stratified by the (n,) `strata`."""
@@ -125,11 +120,6 @@ class BoosterClassifier(ClassifierMixin, Booster):  # type: ignore[misc]
         predicted: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return predicted
 
-    def _objective(self) -> Mapping[str, Any]:
-        if self.library != "xgboost":
-            return {}
-        return {"eval_metric": "logloss" if len(self.classes_) == 2 else "mlogloss"}
-
 
 @dataclass(eq=False, repr=False)
 class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
@@ -167,15 +157,11 @@ class BoosterRegressor(RegressorMixin, Booster):  # type: ignore[misc]
             return _Constant(float(train.outcomes.mean()))
         return super()._fitted(train, valid, **found)
 
-    def _objective(self) -> Mapping[str, Any]:
-        return OBJECTIVES[self.library][self.loss]
-
     def model(self, **options: Any) -> Any:
-        """The library's unfitted estimator, with the absolute penalty in the target's unit."""
-        unfitted = super().model(**options)
+        """The library's unfitted estimator with the loss, and the absolute penalty in the target's unit."""
         if self.loss == "squared" and "reg_alpha" in self.settings:
-            unfitted.set_params(reg_alpha=self.settings["reg_alpha"] * self.scale_)
-        return unfitted
+            options["reg_alpha"] = self.settings["reg_alpha"] * self.scale_
+        return super().model(**OBJECTIVES[self.library][self.loss], **options)
 
 
 @dataclass(frozen=True)

@@ -446,8 +446,7 @@ def _xgboost(fitting: Fitting, booster: Booster) -> dict[str, object]:
     if fitting.found:
         fitting.validation["eval_set"] = [(fitting.taken("valid"), Raw("y[valid]"))]
         more["early_stopping_rounds"] = booster.patience
-    metric = "logloss" if fitting.dataset.n_classes == 2 else "mlogloss"
-    return more | {"eval_metric": metric, "tree_method": "hist", "n_jobs": 1, "random_state": SEED}
+    return more | {"tree_method": "hist", "n_jobs": 1, "random_state": SEED}
 
 
 def _catboost(fitting: Fitting, booster: Booster) -> dict[str, object]:

@@ -22,11 +22,13 @@ class Splitting:
     kind: Kind | None
     folds: int
     fewest: int
-    """Rows of the smallest class; 0 if some fold tests no row of a class."""
+    """Rows of the smallest class that is tested; 0 if some fold tests no row of a class."""
     strata: str
     """Source of the strata of the folds."""
     column: str = ""
     """Source of the name of the column to split by."""
+    has_single_rows: bool = False
+    """Whether classes with one row are left out."""
 
     def function(self) -> str:
         """Source of the function `cross_validate`."""
@@ -35,6 +37,7 @@ class Splitting:
             f"def cross_validate(X: pd.DataFrame, y: np.ndarray{argument}) -> list[float]:\n"
             f'    """The score on each fold of a cross-validation{_SAYS[self.kind]}."""\n'
             "    score = get_scorer(SCORER)\n"
+            f"{_WITHOUT_SINGLE_ROWS if self.has_single_rows else ''}"
             f"{_FOLDS[self.kind].replace('STRATA', self.strata)}"
             "    return [score(fit(X.iloc[i], y[i]), X.iloc[j], y[j]) for i, j in folds]\n"
         )
@@ -52,6 +55,11 @@ class Splitting:
 
 
 _SAYS = {None: "", "time": ", on later rows", "group": ", on other groups"}
+_WITHOUT_SINGLE_ROWS = """\
+    # A class with one row can't be both learned and tested.
+    several = pd.Series(y).duplicated(keep=False).to_numpy()
+    X, y = X[several], np.unique(y[several], return_inverse=True)[1]
+"""
 _FOLDS = {  # STRATA is replaced by the strata
     None: "    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, STRATA)\n",
     "time": (
@@ -73,9 +81,10 @@ def find_splitting(dataset: Dataset) -> Splitting:
         BadInput: rows can't be split by the dataset's column, or it is an ignored time.
     """
     code = target_code(dataset)
-    fewest = code.fewest(dataset)
+    sizes = code.sizes(dataset)
+    fewest = int(sizes[sizes > 1].min(initial=len(dataset.target)))
     if dataset.split is None:
-        return Splitting(None, min(max(fewest, 2), MOST_FOLDS), fewest, code.strata)
+        return Splitting(None, min(fewest, MOST_FOLDS), fewest, code.strata, has_single_rows=1 in sizes)
     # They import modules that some systems lack, and only scripts with a split need them.
     from ingest.running.resampling import Resampling
     from ingest.running.splitting import feasible_folds, splits_of
@@ -90,4 +99,4 @@ def find_splitting(dataset: Dataset) -> Splitting:
     strata = strata_of(dataset.target)
     tested = splits_of(dataset, Resampling(folds, by=dataset.split.kind), seed=0)
     lacks = any(len(set(strata[test].tolist())) < strata.max() + 1 for _, test in tested)
-    return Splitting(dataset.split.kind, folds, 0 if lacks else fewest, code.strata, column)
+    return Splitting(dataset.split.kind, folds, 0 if lacks else min(sizes), code.strata, column)

@@ -40,8 +40,8 @@ class TargetCode(Protocol):
     def values(self, dataset: Dataset) -> np.ndarray:
         """(n,) argument `y` of a script's `fit`, unless it takes classes as numbers."""
 
-    def fewest(self, dataset: Dataset) -> int:
-        """Rows of the smallest stratum that each fold has to test."""
+    def sizes(self, dataset: Dataset) -> np.ndarray:
+        """Rows of each class, or of all."""
 
     def outcomes(self, fitting: Fitting) -> str:
         """Source of these values in `main`."""
@@ -53,7 +53,7 @@ class TargetCode(Protocol):
         """Scikit-learn's name of the measure, or else of a similar or common one.
 
         Args:
-            fewest: rows of the smallest class, or 0 if some fold tests no row of a class.
+            fewest: rows of the smallest class that is tested, or 0 if some fold tests no row of a class.
         """
 
 
@@ -83,8 +83,8 @@ class ClassCode:
     def values(self, dataset: Dataset) -> np.ndarray:
         return dataset.target.astype(str).to_numpy(dtype=object)
 
-    def fewest(self, dataset: Dataset) -> int:
-        return int(min(dataset.target.value_counts()))
+    def sizes(self, dataset: Dataset) -> np.ndarray:
+        return dataset.target.value_counts().to_numpy()
 
     def outcomes(self, fitting: Fitting) -> str:
         if fitting.labels_as_numbers:
@@ -143,8 +143,8 @@ class NumberCode:
     def values(self, dataset: Dataset) -> np.ndarray:
         return dataset.target.to_numpy(np.float64)
 
-    def fewest(self, dataset: Dataset) -> int:
-        return len(dataset.target)
+    def sizes(self, dataset: Dataset) -> np.ndarray:
+        return np.array([len(dataset.target)])
 
     def outcomes(self, fitting: Fitting) -> str:  # noqa: ARG002
         return "target[known].to_numpy()"

@@ -7,9 +7,12 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
+from ingest.reading.datasets import load_dataset
 from ingest.reading.target.strata import strata_of
 from recommend.code import Origin, script
 from recommend.code.snippets import strata
@@ -103,6 +106,21 @@ def test_a_script_cross_validates_and_saves_a_model_that_is_loaded_without_it(
     assert scores.endswith("over 5 folds")
     assert saved == "model.joblib: the model, for joblib.load"
     assert loaded == f"['sklearn', '{library}']"
+
+
+@pytest.mark.parametrize("name", [f"{booster} that stops early" for booster in BOOSTERS])
+def test_a_script_cross_validates_without_the_classes_that_have_one_row(name: str, tmp_path: Path) -> None:
+    labels = np.tile(["a", "c"], 30)
+    table = pd.DataFrame({"x": (labels == "c") + np.linspace(0, 0.5, 60), "class": labels})
+    table.loc[60] = [2.0, "b"]
+    table.to_csv(tmp_path / "data.csv", index=False)
+    dataset = load_dataset(tmp_path / "data.csv", target="class")
+    (tmp_path / "fit.py").write_text(code_of(*CASES[name], dataset), encoding="utf-8")
+    out, complaints = run_scripts([("fit.py", "data.csv")], tmp_path)
+    assert complaints == ""
+    accuracy = re.fullmatch(r"accuracy: (\S+) ± \S+ over 5 folds\n", out)
+    assert accuracy is not None
+    assert float(accuracy[1]) > 0.9
 
 
 def test_the_head_describes_the_script_and_its_origin(codes: dict[str, str]) -> None:
