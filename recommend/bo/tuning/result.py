@@ -123,7 +123,8 @@ class SearchResult:
             what = f"The average of {len(self.weights)} configurations (weights {shares})"
         value = None if self.value is None else target_words(self.dataset).measured(self.value)
         expected = "" if value is None else f"; expected {measure_title(self.measure)}: {value}"
-        how = "was chosen by trials on the data" if self.trials else "was chosen without trials on the data"
+        tried = any(trial.configuration in self.weights for trial in self.trials)
+        how = "was chosen by trials on the data" if tried else "was chosen without trials on the data"
         origin = Origin(
             choice=f"Found by Headstart's `tune` in {counted(len(self.trials), 'trials')}.",
             expected=f"{what} {how}{expected}.",
