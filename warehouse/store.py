@@ -228,14 +228,6 @@ class Warehouse:
 
         return queries.run_answers(self.arrow, flow, measure, task_type=task_type, related=related, only=only)
 
-    def performance_matrix(
-        self, measure: str, flow: str | None = None, *, task_type: TaskType = CLASSIFICATION
-    ) -> pd.DataFrame:
-        """Values by setup and dataset; see `warehouse.questions.queries.performance_matrix`."""
-        from warehouse.questions import queries
-
-        return queries.performance_matrix(self.arrow, measure, flow, task_type=task_type)
-
     def fit_times(self, *, task_type: TaskType = CLASSIFICATION) -> TimedFits:
         """Seconds of one fit in each run; see `warehouse.questions.queries.fit_times`."""
         from warehouse.questions import queries

@@ -1,6 +1,6 @@
 """Time and memory of a warehouse's operations at OpenML's size.
 
-    python -m tests.benchmarks.warehouse_scale FOLDER [--runs 10000000] [--only append matrix ...]
+    python -m tests.benchmarks.warehouse_scale FOLDER [--runs 10000000] [--only append merge ...]
 
 The warehouse in FOLDER is made by `tests.benchmarks.synthetic_warehouse` if it is missing, and the one to
 merge beside it. Each operation runs in its own process, whose peak memory is reported beside its seconds
@@ -11,7 +11,6 @@ one after another.
     append       a commit of a tenth of the runs with their setups, to a copy, against pyarrow writing the
                  same rows to plain Parquet files
     runs         `run_table` of the largest flow, hyperparameters as columns
-    matrix       `performance_matrix` of the densest flow
     open         open and count the runs
     sample       `run_table` of all flows, as for learners
     recommend    the command for a CSV of 500 rows: with the starter, then with the warehouse; first `train`
@@ -43,7 +42,7 @@ import pyarrow.parquet as pq
 
 from tests.benchmarks.processes import Measured, measured
 from tests.benchmarks.recommend_time import write_csv
-from tests.benchmarks.synthetic_warehouse import DENSE, LARGEST, Shape, parents, rows
+from tests.benchmarks.synthetic_warehouse import LARGEST, Shape, parents, rows
 from warehouse.store import STARTER, Warehouse
 
 MEASURE = "predictive_accuracy"
@@ -79,13 +78,6 @@ def run_table(folder: Path, _runs: int) -> Seconds:
     hyperparameters = table.configurations.hyperparameters
     seconds = now() - start
     return {f"{len(table.runs):,} runs, {' x '.join(map(str, hyperparameters.shape))} values": seconds}
-
-
-def matrix(folder: Path, _runs: int) -> Seconds:
-    """The densest flow's configurations by dataset."""
-    warehouse, start = Warehouse.open(folder), now()
-    found = warehouse.performance_matrix(MEASURE, DENSE)
-    return {" x ".join(map(str, found.shape)): now() - start}
 
 
 def count(folder: Path, _runs: int) -> Seconds:
@@ -160,7 +152,6 @@ def _read(folder: Path) -> np.ndarray:
 QUESTIONS: dict[str, Callable[[Path, int], Seconds]] = {
     "append": append,
     "runs": run_table,
-    "matrix": matrix,
     "open": count,
     "sample": sample,
     "export": export,

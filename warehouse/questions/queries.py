@@ -24,7 +24,7 @@ from warehouse.questions.sampling import (
     RunSample,
     choose_sample,
 )
-from warehouse.support.errors import Failed, TooFewRuns, UnknownName
+from warehouse.support.errors import TooFewRuns, UnknownName
 from warehouse.vocabulary.declaration import read_declaration
 from warehouse.vocabulary.inference import inferred_flow
 from warehouse.vocabulary.measures import ACCURACY, NORMALIZED, known_name
@@ -35,10 +35,6 @@ from warehouse.vocabulary.task_types import TASK_TYPES, TaskType
 
 # Value of a hyperparameter that a setup's flow lacks; None is a value.
 ABSENT = float("nan")
-
-
-MOST_CELLS = 2**28
-"""Most cells of a matrix: 2 GiB."""
 
 _COLUMNS = ["run", "dataset", "family", "task", "flow", "algorithm", "setup", "train_rows", "value"]
 
@@ -217,11 +213,6 @@ def _runs(ask: Ask, sample: RunSample, measure: str) -> pa.Table:
     return _ask_sample(ask, _RUNS, sample, measure=measure, **_usual_rows(ask, measure))
 
 
-def _cells(ask: Ask, flows: list[str] | None, measure: str) -> pa.Table:
-    """Mean value by setup and dataset, of the runs with the usual training size."""
-    return _ask_sample(ask, _CELLS, RunSample(flows, None), measure=measure, **_usual_rows(ask, measure))
-
-
 def _usual_rows(ask: Ask, measure: str) -> dict[str, list[Any]]:
     """Datasets with several training sizes, and the usual size, as parameters of `_OF_MEASURE`."""
     counted = ask(_USUAL_ROWS, {"measure": measure})
@@ -234,24 +225,6 @@ def _ask_sample(ask: Ask, query: str, sample: RunSample, **parameters: Any) -> p
     if sample.runs is None:
         return ask(query.format(of_sample=""), parameters)
     return ask(query.format(of_sample=_OF_SAMPLE), {**parameters, "sampled": sample.runs})
-
-
-def performance_matrix(ask: Ask, measure: str, flow: str | None, *, task_type: TaskType) -> pd.DataFrame:
-    """Values of `measure` by setup (index) and dataset (columns), NaN where there is no run.
-
-    Several runs of one setup on one dataset are averaged. `measure`, `flow` (None: all) and errors as in
-    `run_answers`; `Failed` if the matrix exceeds `MOST_CELLS`.
-    """
-    ask = _on_tasks_of(task_type, ask)
-    _, flows = _resolve_flow(ask, flow)
-    measure = _stored_name(ask, measure)
-    cells = _cells(ask, flows, measure)
-    if not cells.num_rows and measure == NORMALIZED:
-        normalized = normalized_accuracy(_cells(ask, flows, ACCURACY).to_pandas(), metafeatures(ask))
-        cells = pa.Table.from_pandas(normalized, preserve_index=False)
-    if not cells.num_rows:
-        _refuse_without_runs(ask, measure, flows, task_type)
-    return _pivot(cells, "setup", "dataset")
 
 
 def metafeatures(ask: Ask) -> pd.DataFrame:
@@ -351,8 +324,6 @@ WHERE e.measure = $measure AND ($flows IS NULL OR list_contains($flows, e.flow))
 """
 
 _RUNS = f"{_OF_MEASURE} ORDER BY i.version, r.position, r.run"
-
-_CELLS = f"SELECT setup, dataset, avg(value) AS value FROM ({_OF_MEASURE}) WHERE size = 0 GROUP BY ALL"
 
 _EXPERIMENTS = f"""
 SELECT r.run FROM runs r JOIN {TASKS} t USING (task) JOIN ingests i ON i.ingest = r.ingest
@@ -529,11 +500,6 @@ def _pivot(cells: pa.Table, index: str, column: str) -> pd.DataFrame:
     """The column `value` of `cells` as a matrix with sorted labels."""
     rows, row_names = _codes(cells[index])
     columns, column_names = _codes(cells[column])
-    if len(row_names) * len(column_names) > MOST_CELLS:
-        raise Failed(
-            f"{len(row_names):,} x {len(column_names):,} values by {index} and {column} are too many for "
-            f"one matrix; select one flow"
-        )
     matrix = np.full((len(row_names), len(column_names)), np.nan)
     matrix[rows, columns] = cells["value"].to_numpy(zero_copy_only=False)
     frame = pd.DataFrame(

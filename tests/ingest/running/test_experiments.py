@@ -55,9 +55,12 @@ def datasets(tmp_path: Path) -> Path:
 def test_every_dataset_gets_the_same_configurations(datasets: Path, warehouse: Warehouse) -> None:
     counts = run_experiments(warehouse, plan(datasets), jobs=2)
     assert counts["success"] == 2 * RUNS_PER_DATASET
-    matrix = warehouse.performance_matrix("predictive_accuracy")
-    assert matrix.shape == (RUNS_PER_DATASET, 2)
-    assert matrix.notna().all(axis=None)
+    runs = warehouse.run_table(None, "predictive_accuracy").runs
+    assert (runs["setup"].nunique(), runs["dataset"].nunique(), len(runs)) == (
+        RUNS_PER_DATASET,
+        2,
+        2 * RUNS_PER_DATASET,
+    )
     assert warehouse.sql("SELECT count(DISTINCT measure) AS n FROM evaluations")["n"].item() == len(
         (*CLASSIFICATION.measures, *TIMES)
     )

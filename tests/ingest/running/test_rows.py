@@ -144,8 +144,9 @@ def test_the_warehouse_returns_the_measured_values(
     results = [(tree, success(predictive_accuracy=0.5)), (forest, success(predictive_accuracy=0.75))]
     warehouse = Warehouse.create(tmp_path / "warehouse")
     warehouse.write(description | run_tables(dataset, results, "cv3"), source="test")
-    matrix = warehouse.performance_matrix("predictive_accuracy")
-    assert matrix[dataset.key].to_dict() == {tree.setup: 0.5, forest.setup: 0.75}
+    runs = warehouse.run_table(None, "predictive_accuracy").runs
+    assert {*runs["dataset"]} == {dataset.key}
+    assert dict(zip(runs["setup"], runs["value"], strict=True)) == {tree.setup: 0.5, forest.setup: 0.75}
     values = description["qualities"].set_index("quality")["value"].dropna().to_dict()
     assert warehouse.metafeatures().loc[dataset.key].dropna().to_dict() == values
 

@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.warehouse.worlds import BOOSTING, FOREST, Templates, qualities, runs
-from warehouse.questions import queries
 from warehouse.questions.queries import SEARCHES
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadInput, Failed, TooFewRuns
+from warehouse.support.errors import BadInput, TooFewRuns
 
 ACCURACY = "predictive_accuracy"
 
@@ -61,7 +60,6 @@ def test_lists_among_the_values_stay_one_value(warehouse: Warehouse) -> None:
 def test_runs_whose_value_is_undefined_are_not_learned_from(warehouse: Warehouse) -> None:
     warehouse.write(runs(accuracies={"openml:1": 0.9, "openml:2": math.nan}), source="test")
     assert warehouse.run_table(FOREST, ACCURACY).runs["dataset"].tolist() == ["openml:1"]
-    assert warehouse.performance_matrix(ACCURACY).columns.tolist() == ["openml:1"]
 
 
 def test_run_table_has_a_row_per_run_and_a_configuration_per_setup(warehouse: Warehouse) -> None:
@@ -128,7 +126,6 @@ def test_unsuccessful_runs_are_left_out(warehouse: Warehouse) -> None:
     tables["runs"].loc[0, "outcome"] = "timeout"
     warehouse.write(tables, source="test")
     assert warehouse.run_table(None, ACCURACY).runs["dataset"].tolist() == ["openml:2"]
-    assert warehouse.performance_matrix(ACCURACY).columns.tolist() == ["openml:2"]
 
 
 def test_unknown_flow_is_refused_and_the_known_ones_are_named(two_flows: Warehouse) -> None:
@@ -137,15 +134,13 @@ def test_unknown_flow_is_refused_and_the_known_ones_are_named(two_flows: Warehou
 
 
 def test_unknown_measure_is_refused_and_the_known_ones_are_named(two_flows: Warehouse) -> None:
-    for ask in (lambda: two_flows.run_table(FOREST, "kappa"), lambda: two_flows.performance_matrix("kappa")):
-        with pytest.raises(BadInput, match=r"no run has the measure 'kappa'.*predictive_accuracy"):
-            ask()
+    with pytest.raises(BadInput, match=r"no run has the measure 'kappa'.*predictive_accuracy"):
+        two_flows.run_table(FOREST, "kappa")
 
 
 def test_an_alias_means_the_measure(two_flows: Warehouse) -> None:
     table = two_flows.run_table(FOREST, "Acc")
     assert (table.measure, len(table.runs)) == (ACCURACY, 1)
-    assert two_flows.performance_matrix("acc").equals(two_flows.performance_matrix(ACCURACY))
 
 
 def test_learners_get_related_measures_with_the_runs(warehouse: Warehouse) -> None:
@@ -225,21 +220,6 @@ def test_values_that_compare_equal_are_not_confused(warehouse: Warehouse) -> Non
     assert all(same(stored[name], value) for name, value in values.items())
 
 
-def test_performance_matrix_averages_repeated_runs_and_leaves_gaps(warehouse: Warehouse) -> None:
-    tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.5})
-    repeated = {
-        "runs": tables["runs"][:1].assign(run="again"),
-        "evaluations": tables["evaluations"][:1].assign(run="again", value=0.7),
-    }
-    warehouse.write(tables, source="test")
-    warehouse.write(repeated, source="test")
-    warehouse.write(runs(name="b", accuracies={"openml:2": 0.25}), source="test")
-    matrix = warehouse.performance_matrix(ACCURACY)
-    assert (matrix.index.name, matrix.columns.name) == ("setup", "dataset")
-    assert matrix.index.tolist() == [f"{FOREST}/a", f"{FOREST}/b"]
-    np.testing.assert_allclose(matrix.to_numpy(), [[0.8, 0.5], [np.nan, 0.25]])
-
-
 def test_computed_qualities_override_published_ones(warehouse: Warehouse) -> None:
     published = qualities({"ClassEntropy": 1.0, "MeanKurtosisOfNumericAtts": 5.0, "A": 2.0}, source="openml")
     computed = qualities({"ClassEntropy": 1.5, "MeanKurtosisOfNumericAtts": None}, source="computed")
@@ -272,19 +252,6 @@ def test_minus_one_is_missing_only_where_a_quality_cannot_be_negative(warehouse:
     assert warehouse.sql("SELECT min(value) AS v FROM qualities WHERE source = 'openml'")["v"][0] == -1
 
 
-def test_performance_matrix_of_one_flow_has_only_its_setups(two_flows: Warehouse) -> None:
-    assert two_flows.performance_matrix(ACCURACY, "6970").index.tolist() == [f"{BOOSTING}/a"]
-    assert len(two_flows.performance_matrix(ACCURACY, "random_forest")) == 2
-
-
-def test_performance_matrix_larger_than_memory_is_refused(
-    two_flows: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(queries, "MOST_CELLS", 2)
-    with pytest.raises(Failed, match=r"3 x 1 values by setup and dataset are too many .* select one flow"):
-        two_flows.performance_matrix(ACCURACY)
-
-
 def typed_tasks(warehouse: Warehouse, *tasks: tuple[str, str, str | None, float]) -> None:
     """Runs on tasks of dataset `openml:1`, each with key, task type, target and accuracy."""
     for task, task_type, target, accuracy in tasks:
@@ -304,9 +271,7 @@ OTHER_TARGETS = (
 
 
 def learned(warehouse: Warehouse) -> list[float]:
-    matrix = warehouse.performance_matrix(ACCURACY)
-    values = warehouse.run_table(None, ACCURACY).runs["value"].tolist()
-    assert sorted(values) == sorted(matrix.melt()["value"].dropna())
+    values: list[float] = warehouse.run_table(None, ACCURACY).runs["value"].tolist()
     return values
 
 
@@ -372,8 +337,5 @@ def test_infinite_values_of_old_warehouses_are_not_learned_from(warehouse: Wareh
 
 def test_a_flow_with_runs_only_on_another_task_type_is_refused_with_that_type(warehouse: Warehouse) -> None:
     typed_tasks(warehouse, ("openml:5", "supervised_regression", "y", 0.5))
-    for ask in (warehouse.run_table, lambda _, measure: warehouse.performance_matrix(measure)):
-        with pytest.raises(
-            BadInput, match=r"on tasks of regression: nothing can be learned .* classification"
-        ):
-            ask(None, ACCURACY)
+    with pytest.raises(BadInput, match=r"on tasks of regression: nothing can be learned .* classification"):
+        warehouse.run_table(None, ACCURACY)
