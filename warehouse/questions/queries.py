@@ -305,9 +305,12 @@ r.setup NOT IN (
 )
 """
 
+# OpenML numbers the versions of a dataset, most of which differ little.
+_FAMILY = "coalesce(d.family, CASE WHEN d.data_version > 0 THEN lower(d.name) END, t.dataset)"
+
 # The usual rows are asked for separately, as the plan for a few rows differs from that for many.
 _OF_MEASURE = f"""
-SELECT r.run, t.dataset, coalesce(d.family, t.dataset) AS family, r.task, e.flow,
+SELECT r.run, t.dataset, {_FAMILY} AS family, r.task, e.flow,
   coalesce(f.algorithm, f.flow) AS algorithm, r.setup, r.train_rows, e.value,
   coalesce(sign(r.train_rows - usual.train_rows), 0) AS size
 FROM evaluations e
@@ -392,7 +395,7 @@ WITH timed AS (
   GROUP BY r.task
 )
 SELECT r.setup, coalesce(f.algorithm, f.flow) AS algorithm, t.dataset,
-  coalesce(d.family, t.dataset) AS family, r.train_rows,
+  {_FAMILY} AS family, r.train_rows,
   CASE r.outcome
     WHEN 'success' THEN ended.fit
     ELSE TRY_CAST(regexp_extract(r.message, '^stopped after ([0-9.e+]+) s', 1) AS DOUBLE) / fits.fits

@@ -84,7 +84,10 @@ _DATASETS = _table(
     _optional("status", _TEXT, "at OpenML: active, deactivated or in_preparation"),
     _optional("domain", _TEXT, "field of the data: medicine, finance, ..."),
     _optional(
-        "family", _TEXT, "equal for near copies and datasets from one source; null: a family of its own"
+        "family",
+        _TEXT,
+        "equal for near copies and datasets from one source; null: a family of its own, or of OpenML's "
+        "versions of one name",
     ),
     meaning="One dataset, with known data or known from its runs only.",
     key=("dataset",),

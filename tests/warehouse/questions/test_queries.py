@@ -121,6 +121,22 @@ def test_declared_scales_have_the_names_of_the_columns(two_flows: Warehouse) -> 
     assert two_flows.run_table(BOOSTING, ACCURACY).scales == {"max_depth": "log"}
 
 
+def test_openmls_versions_of_a_dataset_are_one_family(warehouse: Warehouse) -> None:
+    tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8, "openml:3": 0.7, "local:a": 0.6})
+    tables["datasets"] = pd.DataFrame(
+        {
+            "dataset": ["openml:1", "openml:2", "openml:3", "local:a"],
+            "name": ["adult", "Adult", "adult", "adult"],
+            "data_version": [1, 2, 3, None],
+            "family": [None, None, "census", None],
+        }
+    )
+    warehouse.write(tables, source="test")
+    found = warehouse.run_table(None, ACCURACY).runs.set_index("dataset")["family"].to_dict()
+    expected = {"openml:1": "adult", "openml:2": "adult", "openml:3": "census", "local:a": "local:a"}
+    assert found == expected
+
+
 def test_unsuccessful_runs_are_left_out(warehouse: Warehouse) -> None:
     tables = runs(accuracies={"openml:1": 0.9, "openml:2": 0.8})
     tables["runs"].loc[0, "outcome"] = "timeout"
