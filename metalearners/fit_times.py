@@ -12,8 +12,8 @@ training data and are less accurate here (`python -m tests.benchmarks.fit_times`
 
 Notation
     m, n, a     runs, configurations, algorithms
-    x           (9,) sizes of a dataset: 1, and eight of `_sizes`, standardized
-    A, B        (a, 9) line of each algorithm, (n, 9) addition of each configuration:
+    x           (10,) sizes of a dataset: 1, and nine of `_sizes`, standardized
+    A, B        (a, 10) line of each algorithm, (n, 10) addition of each configuration:
                 log seconds = (A + B) x
     J           columns of the encoded hyperparameters
     Z           (n, J) encoded configurations, in length scales
@@ -44,6 +44,7 @@ QUALITIES = (
     "NumberOfNumericFeatures",
     "NumberOfClasses",
     "NumberOfMissingValues",
+    "MaxNominalAttDistinctValues",
 )
 """Meta-features that times depend on."""
 
@@ -102,14 +103,14 @@ class HyperparameterEffects:
 class FitTimes:
     """Predicts processor time in seconds, on a machine like those of the runs."""
 
-    centre: Annotated[Floats, "8"]
-    unit: Annotated[Floats, "8"]
+    centre: Annotated[Floats, "9"]
+    unit: Annotated[Floats, "9"]
     """Mean and standard deviation that standardize `_sizes`."""
     algorithms: Annotated[tuple[str, ...], "a"]
-    of_algorithms: Annotated[Floats, "a 9"]
+    of_algorithms: Annotated[Floats, "a 10"]
     """A"""
     setups: Annotated[tuple[str, ...], "n"]
-    of_setups: Annotated[Floats, "n 9"]
+    of_setups: Annotated[Floats, "n 10"]
     """B"""
     effects: HyperparameterEffects
     factor: float
@@ -212,11 +213,11 @@ def _effects(
 
 
 def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
-    """(m, 8) sizes of datasets with `metafeatures`, (m, qualities), and training sizes `rows`, (m,).
+    """(m, 9) sizes of datasets with `metafeatures`, (m, qualities), and training sizes `rows`, (m,).
 
     Unknown sizes are 0.
     """
-    features, numeric, classes, gaps = (
+    features, numeric, classes, gaps, distinct = (
         metafeatures.reindex(columns=list(QUALITIES[1:])).to_numpy(np.float64).T
     )
     sizes = [
@@ -228,6 +229,7 @@ def _sizes(metafeatures: pd.DataFrame, rows: Floats) -> Floats:
         np.log(np.maximum(classes, 1)),
         classes > 2,
         gaps > 0,
+        np.log1p(np.minimum(distinct, rows)),
     ]
     return np.nan_to_num(np.column_stack(sizes).astype(np.float64))
 
@@ -237,7 +239,7 @@ class _TimedRuns(Rows):
     """Runs and their times."""
 
     X: Floats
-    """(m, 9) a one, then sizes of the dataset."""
+    """(m, 10) a one, then sizes of the dataset."""
     y: Floats
     """(m,) log seconds."""
     stopped: Flags
@@ -300,7 +302,7 @@ def _missed(runs: _TimedRuns, family: Positions) -> Floats:
 
 
 def _ridges(X: Floats, y: Floats, group: Positions, groups: int, pull: Floats) -> Floats:
-    """(groups, 9) ridge regression of the runs of each group; 0 for groups without runs."""
+    """(groups, 10) ridge regression of the runs of each group; 0 for groups without runs."""
     lines = np.zeros((groups, X.shape[1]))
     for own in pd.Series(group).groupby(group).indices.values():
         lines[group[own[0]]] = np.linalg.solve(X[own].T @ X[own] + np.diag(pull), X[own].T @ y[own])

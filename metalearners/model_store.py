@@ -58,7 +58,7 @@ logger = logging.getLogger(__name__)
 
 
 FIT_TIMES_FORMAT = "headstart.fit-times"
-FIT_TIMES_VERSION = 2
+FIT_TIMES_VERSION = 3
 """Version of the model of running times; see `VERSION`."""
 
 _LONG = 1.0

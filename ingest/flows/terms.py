@@ -34,6 +34,16 @@ class Terms(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return self.vectorizer_.transform(texts)
 
 
+def count_terms(texts: Iterable[str]) -> int:
+    """Number of columns that `Terms` makes of the texts."""
+    analyze, found = TfidfVectorizer().build_analyzer(), set[str]()
+    for text in texts:
+        found.update(analyze(text))
+        if len(found) >= TEXT_TERMS:
+            return TEXT_TERMS
+    return max(len(found), 1)
+
+
 def vectorizer(texts: Iterable[str]) -> TfidfVectorizer:
     """The unfitted vectorizer for these texts."""
     found = TfidfVectorizer(max_features=TEXT_TERMS)

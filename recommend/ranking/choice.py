@@ -57,7 +57,7 @@ class Chosen:
 def forecast(known: Knowledge, candidates: Candidates) -> Forecast:
     """Predict the standard score and the time of one fit of each candidate."""
     scores = known.predictor.predict(candidates.table, known.metafeatures)
-    return Forecast(candidates, scores, fit_seconds(known.fit_times, candidates.table, known.metafeatures))
+    return Forecast(candidates, scores, fit_seconds(known.fit_times, candidates.table))
 
 
 def choose(

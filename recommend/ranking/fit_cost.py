@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ import pandas as pd
 
 from ingest.flows import find_flow
 from ingest.flows.boosting import FITTED_AGAIN_BELOW
+from ingest.reading.column_types.roles import Role
+from ingest.reading.datasets import Dataset
 from metalearners.fit_times import FitTimes
 from warehouse.support.arrays import Floats, Positions
 from warehouse.vocabulary.configuration import Configuration
@@ -31,6 +34,42 @@ _REFERENCE = 0.0185
 """Processor seconds of the reference fit (`slowness`) on the machines of the starter's runs."""
 
 
+@dataclass(frozen=True)
+class DatasetFitTimes:
+    """Predicted times of fits on one dataset, on a machine like those of the known runs."""
+
+    model: FitTimes
+    sizes: pd.Series
+    """Meta-features of the dataset (`as_fitted`)."""
+
+    def seconds(self, configurations: ConfigurationTable, rows: float | None = None) -> Floats:
+        """(q,) seconds of one fit of each configuration; NaN for algorithms without timed runs.
+
+        Args:
+            rows: training size; None = all rows.
+        """
+        return self.model.seconds(configurations, self.sizes, rows)
+
+
+def as_fitted(metafeatures: pd.Series, dataset: Dataset) -> pd.Series:
+    """Meta-features of the dataset, with the columns that pipelines make of its text columns.
+
+    A text column becomes a numeric column for each of its terms, of which there may be a hundred. Known
+    datasets count it as one column, but few of them have any.
+    """
+    texts = [name for name, role in dataset.roles.items() if role is Role.text]
+    if not texts:
+        return metafeatures
+    from ingest.flows.preprocessing import as_text
+    from ingest.flows.terms import count_terms
+
+    terms = sum(count_terms(as_text(dataset.features[name])) for name in texts)
+    sizes = metafeatures.copy()
+    sizes["NumberOfFeatures"] += terms - len(texts)
+    sizes["NumberOfNumericFeatures"] += terms
+    return sizes
+
+
 class FitSeconds(NamedTuple):
     """Expected times of fits."""
 
@@ -40,20 +79,17 @@ class FitSeconds(NamedTuple):
     """80 % of the fits take at most this many times as long, and at least 1/factor of it; None = unknown."""
 
 
-def fit_seconds(
-    times: FitTimes | None, configurations: ConfigurationTable, metafeatures: pd.Series
-) -> FitSeconds:
+def fit_seconds(times: DatasetFitTimes | None, configurations: ConfigurationTable) -> FitSeconds:
     """Expected seconds of one fit of each configuration on all rows of a dataset, on this machine.
 
     Args:
-        times: the model of running times; None = unknown.
-        metafeatures: quality -> value of the dataset.
+        times: on the dataset; None = unknown.
     """
     if times is None:
         return FitSeconds(np.full(len(configurations), np.nan), None)
-    rows = float(metafeatures["NumberOfInstances"])
+    rows = float(times.sizes["NumberOfInstances"])
     fits = np.array([time_for_use(one, rows) for one in configurations.configurations()])
-    return FitSeconds(times.seconds(configurations, metafeatures) * fits * slowness(), times.factor)
+    return FitSeconds(times.seconds(configurations) * fits * slowness(), times.model.factor)
 
 
 def time_for_use(configuration: Configuration, rows: float) -> float:

@@ -18,7 +18,6 @@ from ingest.reading.datasets import Dataset
 from metalearners import DEFAULT_LEARNER
 from metalearners.encoding.scores import learned_form, oriented, standard_scores
 from metalearners.encoding.training_data import without_datasets
-from metalearners.fit_times import FitTimes
 from metalearners.model_store import is_trained, trained_fit_times, trained_model
 from metalearners.predictions import Predictor
 from metalearners.samples import learned_runs
@@ -31,6 +30,7 @@ from recommend.ranking.dataset_runs import (
     runs_on,
     test_rows_on,
 )
+from recommend.ranking.fit_cost import DatasetFitTimes, as_fitted
 from recommend.ranking.task import RankingTask
 from warehouse.questions.queries import RunTable
 from warehouse.questions.sampling import TASKS
@@ -68,8 +68,8 @@ class Knowledge:
     """These runs as trials; None if there are none."""
     failures: Mapping[str, str]
     """Setup -> outcome of the configurations whose runs on the dataset itself all failed."""
-    fit_times: FitTimes | None
-    """Model of running times; None if no run is timed."""
+    fit_times: DatasetFitTimes | None
+    """Predicted running times; None if no run is timed."""
     qualities: pd.DataFrame
     """(datasets, qualities) of the warehouse's datasets that are not left out."""
     names: Mapping[str, str]
@@ -109,9 +109,10 @@ def gather(task: RankingTask) -> Knowledge:
     runs = other_runs if trials is None else all_runs
     values = oriented(runs.runs["value"].to_numpy(), task.measure)
     model = model_for(task, only, task.learner or DEFAULT_LEARNER)
+    metafeatures = describe(task.dataset, model)
     return Knowledge(
         task=task,
-        metafeatures=describe(task.dataset, model),
+        metafeatures=metafeatures,
         model=model,
         only=only,
         all_runs=all_runs,
@@ -122,7 +123,7 @@ def gather(task: RankingTask) -> Knowledge:
         own_test_rows=test_rows,
         trials=trials,
         failures=failures_on(task.warehouse, task.own) if task.own else {},
-        fit_times=fit_times_for(task),
+        fit_times=fit_times_for(task, metafeatures),
         qualities=_qualities(task),
         names={row["dataset"]: str(row["name"]) for row in task.warehouse.arrow(_NAMES).to_pylist()},
     )
@@ -136,12 +137,13 @@ def _qualities(task: RankingTask) -> pd.DataFrame:
     return qualities.loc[kept].dropna(axis=1, how="all")
 
 
-def fit_times_for(task: RankingTask) -> FitTimes | None:
-    """The model of running times for tasks of this type; None if no run is timed."""
+def fit_times_for(task: RankingTask, metafeatures: pd.Series) -> DatasetFitTimes | None:
+    """Predicted running times on the task's dataset with these meta-features; None if no run is timed."""
     try:
-        return trained_fit_times(task.warehouse, task_type=task.dataset.task_type)
+        model = trained_fit_times(task.warehouse, task_type=task.dataset.task_type)
     except BadInput:  # no run is timed
         return None
+    return DatasetFitTimes(model, as_fitted(metafeatures, task.dataset))
 
 
 def runs_that_count(task: RankingTask) -> tuple[frozenset[str], RunTable]:

@@ -73,7 +73,7 @@ def worth_installing(
         return None
     table = known.runs.configurations.of_setups(candidates.to_install)
     mean = known.predictor.predict(table, known.metafeatures).mean
-    seconds = fit_seconds(known.fit_times, table, known.metafeatures).seconds
+    seconds = fit_seconds(known.fit_times, table).seconds
     if budget is None:
         n = len(candidates)
         both = worthwhile(

@@ -88,6 +88,22 @@ def test_times_grow_beyond_the_largest_known_dataset(times: FitTimes) -> None:
     assert (ratio < 2.4).all()
 
 
+def test_a_category_of_many_values_takes_time_where_it_did_on_other_datasets() -> None:
+    """Here seconds are proportional to the number of values, of which a fit sees one per row at most."""
+    known = qualities()
+    known["MaxNominalAttDistinctValues"] = np.exp(np.random.default_rng(1).uniform(1, 5, len(known))).round()
+    runs = timed(known)
+    runs["seconds"] *= known["MaxNominalAttDistinctValues"].loc[runs["dataset"]].to_numpy()
+    learned = learn_fit_times(fits(known, runs), known)
+    few, many, all_different = (known.iloc[0].copy() for _ in range(3))
+    few["MaxNominalAttDistinctValues"], many["MaxNominalAttDistinctValues"] = 10, 100
+    all_different["MaxNominalAttDistinctValues"] = 1e6
+    ratio = learned.seconds(KNOWN, many, 100) / learned.seconds(KNOWN, few, 100)
+    assert (ratio > 6).all()
+    assert (ratio < 12).all()
+    np.testing.assert_allclose(learned.seconds(KNOWN, all_different, 100), learned.seconds(KNOWN, many, 100))
+
+
 def test_an_unknown_configuration_takes_as_long_as_similar_ones_of_its_algorithm(times: FitTimes) -> None:
     asked = table([f"forest/{trees}" for trees in (10, 11, 32, 95, 100)])
     seconds = times.seconds(asked, qualities(1).iloc[0])

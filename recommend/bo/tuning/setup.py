@@ -114,7 +114,7 @@ def _halvings(known: Knowledge, seconds: float, table: ConfigurationTable) -> Fl
     def seconds_on(rows: int) -> Floats:
         if known.fit_times is None:
             return np.zeros(len(table))
-        return np.nan_to_num(known.fit_times.seconds(table, known.metafeatures, rows), nan=np.inf)
+        return np.nan_to_num(known.fit_times.seconds(table, rows), nan=np.inf)
 
     took = seconds_on(rows)
     while rows > fewest and (late := took > seconds).any():
@@ -139,7 +139,7 @@ def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], f
     """
     if known is None or known.fit_times is None:
         return lambda _, __: np.nan
-    times, metafeatures = known.fit_times, known.metafeatures
+    times = known.fit_times
 
     @cache  # a session asks for the same configurations repeatedly
     def seconds(configuration: Configuration, rows: int) -> float:
@@ -149,7 +149,7 @@ def seconds_by_rows(known: Knowledge | None) -> Callable[[Configuration, int], f
         table = ConfigurationTable(
             pd.Series([algorithm], index=index), pd.DataFrame([values], index=index), joint=True
         )
-        return float(times.seconds(table, metafeatures, rows)[0])
+        return float(times.seconds(table, rows)[0])
 
     return seconds
 
@@ -199,7 +199,7 @@ def new_search(
     inputs = SurrogateInputs(space.examples(search.seed), metafeatures, model, transferred)
     usual = method.new(inputs).acquisition
     acquisition = search.acquisition or ("ei-per-second" if usual == "ei" else usual)
-    times = known.fit_times if known is not None else fit_times_for(task)
+    times = known.fit_times if known is not None else fit_times_for(task, metafeatures)
     if times is None and acquisition in TIMED:
         if search.acquisition in TIMED:
             raise TooFewRuns(f"{acquisition} needs running times, and the warehouse has none")
@@ -212,7 +212,7 @@ def new_search(
         irrelevant."""
         if times is None:
             return np.full(len(table), np.nan)
-        return times.seconds(table, metafeatures, fitted_on) * fits_of_trial(resampling)
+        return times.seconds(table, fitted_on) * fits_of_trial(resampling)
 
     longest = trial_limit(search.trial_seconds, budget.seconds)
 

@@ -144,7 +144,7 @@ def test_no_start_has_an_expected_time_above_the_limit_unless_all_have(dataset: 
     assert known is not None
     candidates = find_candidates(known)
     assert known.fit_times is not None
-    expected = 2 * PREDICTING * known.fit_times.seconds(candidates.table, known.metafeatures, rows=80)
+    expected = 2 * PREDICTING * known.fit_times.seconds(candidates.table, rows=80)
     seconds = dict(zip(candidates.configurations, expected, strict=True))
 
     def starts(limit: float) -> list[Configuration]:
