@@ -21,7 +21,7 @@ from recommend.bo.tuning.trials import Trial
 from recommend.ranking.fit_cost import time_for_use
 from warehouse.vocabulary.configuration import Configuration
 
-PROBE, SHORT = 0.02, 0.5
+PROBE, SHORT = 0.05, 0.5
 """Share of the remaining time that the very first fit is expected to take, or this many seconds if more. It
 tells how fast this machine is on this dataset before a long fit begins."""
 STEP = 4

@@ -203,9 +203,9 @@ def test_if_all_rows_take_too_long_the_first_is_fitted_on_as_many_as_fit_into_th
 
 
 def test_the_time_of_a_quick_fit_determines_the_rows_of_the_next() -> None:
-    """All rows were expected to take 4 s but take 68: a quarter of them already takes 17."""
-    machine = Machine(MANY, slower=17.0)
-    done = run(machine, [configuration(0, 4.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
+    """All rows were expected to take 6 s but take 72: a quarter of them already takes 18."""
+    machine = Machine(MANY, slower=12.0)
+    done = run(machine, [configuration(0, 6.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
     assert rows_of_fits(machine)[0] == (0, 2000)
     assert done.fitted == [0]
     assert machine.now <= 60.0
@@ -259,7 +259,7 @@ def test_a_fit_ended_by_its_limit_is_repeated_on_fewer_rows() -> None:
 
 def test_a_fit_that_takes_too_long_on_the_fewest_rows_is_replaced_by_the_quickest() -> None:
     machine = Machine(MANY, slower=100.0)
-    done = run(machine, [configuration(0, 20.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
+    done = run(machine, [configuration(0, 40.0)], fallbacks=[QUICK], seconds=60.0, expected=on_many_rows)
     assert rows_of_fits(machine)[0] == (0, 500)
     assert done.fitted == [9]
     assert machine.now <= 60.0
