@@ -178,7 +178,7 @@ def _watch(
     while not receiver.poll(min(wait, max(0.0, end - time.monotonic()))):
         wait = min(2 * wait, _BETWEEN_LOOKS)
         if time.monotonic() >= end:
-            return Outcome.timeout, f"stopped after {seconds:g} s"
+            return Outcome.timeout, f"stopped after {seconds:.4g} s"
         tree.look()
         if tree.memory() > memory:
             return Outcome.memout, f"its processes together needed more than {memory // MEBIBYTE} MiB"
@@ -313,7 +313,7 @@ def _death(exitcode: int | None, cpu_seconds: float | None) -> tuple[Outcome, No
     if exitcode is not None and exitcode < 0:
         name = signal.Signals(-exitcode).name
         if name == "SIGXCPU" and cpu_seconds is not None:
-            return Outcome.timeout, None, f"stopped after {cpu_seconds:g} s of processor time"
+            return Outcome.timeout, None, f"stopped after {cpu_seconds:.4g} s of processor time"
         if name == "SIGKILL":
             return Outcome.memout, None, "killed by the system, most likely for memory"
         return Outcome.crash, None, f"ended by {name}"
