@@ -5,9 +5,9 @@
 Ten million runs are on 5,000 datasets, of 3,000 flows and one million setups with ten hyperparameters each;
 every run has a value on four measures. Fewer runs have proportionally fewer datasets, flows and setups. The
 number of runs per flow has a heavy tail: `LARGEST` has 5 % of all runs, and the others fall off as rank to
-the power of -0.8. `DENSE` has 0.5 % of the setups, which ran on at most 500 datasets. Rows are made by chunk,
-each from its own seed, and written by `Warehouse.write`. With `--more` the warehouse has, instead of all
-these runs, this many runs that come after them.
+the power of -0.8. The second flow has 0.5 % of the setups, which ran on at most 500 datasets. Rows are made
+by chunk, each from its own seed, and written by `Warehouse.write`. With `--more` the warehouse has, instead
+of all these runs, this many runs that come after them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from warehouse.store import Warehouse
 
-LARGEST, DENSE = "openml:1", "openml:2"
+LARGEST = "openml:1"
 MEASURES = ("predictive_accuracy", "area_under_roc_curve", "f_measure", "usercpu_time_millis")
 _SHARES = (0.05, 0.005)  # of the runs and setups, by the first flows
 _EXPONENT = 0.8

@@ -84,7 +84,7 @@ class ModelFits:
         return self.fitted[one].rows if one in self.fitted else 0
 
     def missing(self, several: Iterable[Configuration]) -> list[Configuration]:
-        """Those that are not fitted on all rows, and have not failed."""
+        """Configurations among `several` that are not fitted on all rows, and have not failed."""
         return [one for one in several if not self._has_failed(one) and self.rows(one) < self.times.all_rows]
 
     def is_possible(self, one: Configuration, rows: int) -> bool:
