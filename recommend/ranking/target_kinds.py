@@ -11,7 +11,7 @@ import numpy as np
 
 from ingest.reading.datasets import Dataset
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadOption
+from warehouse.support.errors import BadOption, UnusableDataset
 from warehouse.vocabulary.measures import AUC, MAE, R2, RAE, RMSE, RMSLE, RRSE
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
@@ -35,10 +35,11 @@ class TargetKind(ABC):
 
     @abstractmethod
     def check_measure(self, measure: str) -> None:
-        """Check that the measure applies to the target.
+        """Check that models of the target can be tested by the measure.
 
         Raises:
-            BadOption: it does not; the message lists those that do.
+            BadOption: the measure does not apply; the message lists those that do.
+            UnusableDataset: fewer than two classes have several rows.
         """
 
     @abstractmethod
@@ -64,6 +65,11 @@ class ClassTarget(TargetKind):
             raise BadOption(
                 f"measure {measure!r} is for numbers, but the target {self.dataset.target.name!r} has"
                 f" classes; use one of {', '.join(CLASSIFICATION.measures)}"
+            )
+        if (self.dataset.target.value_counts() > 1).sum() < 2:
+            raise UnusableDataset(
+                f"the target {self.dataset.target.name!r} has fewer than two classes with more than one row, "
+                "so no model can be tested: choose another --target"
             )
 
     def default_measure(self, warehouse: Warehouse) -> str:

@@ -10,6 +10,7 @@ from recommend.explaining.target_words import target_words
 from recommend.ranking.target_kinds import target_kind
 from tests.warehouse.worlds import FOREST, runs
 from warehouse.store import Warehouse
+from warehouse.support.errors import UnusableDataset
 from warehouse.vocabulary.measures import ACCURACY, AUC
 
 
@@ -42,3 +43,10 @@ def test_accuracy_is_the_default_unless_one_class_has_nine_rows_in_ten(
 def test_the_user_is_told_why_the_default_is_not_accuracy() -> None:
     text = target_words(with_largest(0.985)).measure_remark(AUC) or ""
     assert text.startswith("Measure: AUC, since 98.5% of the rows are of class 'no'")
+
+
+@pytest.mark.parametrize("labels", [["no"] * 9 + ["yes"], ["no"] * 8 + ["yes", "maybe"]])
+def test_a_single_class_with_several_rows_is_refused(labels: list[str]) -> None:
+    dataset = load_dataset(pd.DataFrame({"a": range(10), "class": labels}))
+    with pytest.raises(UnusableDataset, match="'class' has fewer than two classes with more than one row"):
+        target_kind(dataset).check_measure(ACCURACY)
