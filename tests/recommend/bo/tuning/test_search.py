@@ -18,8 +18,9 @@ from recommend.bo.tuning import Budget, Search, SearchResult, artifacts, deadlin
 from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput, TooFewRuns
+from warehouse.support.errors import BadInput
 from warehouse.vocabulary.configuration import Configuration
+from warehouse.vocabulary.measures import RMSE
 
 COLD = replace(QUICK, start="none", anchors=False)
 
@@ -147,11 +148,25 @@ def test_a_search_without_preprocessing_ignores_trials_with_it(
     assert not any(one.configuration.values.keys() & decided for one in tuned.trials)
 
 
-def test_one_class_alone_is_refused_in_one_line(world: Warehouse, tmp_path: Path) -> None:
-    rows = pd.DataFrame({"x": np.arange(8.0), "class": ["a", "b"] * 4})
-    one_class = load_dataset(rows, name="few").take(np.arange(0, 8, 2))
-    with pytest.raises(TooFewRuns, match="the target of few has one value; a search needs two or more"):
-        tune(one_class, COLD, Budget(trials=1), folder=tmp_path, warehouse=world)
+@pytest.mark.parametrize(
+    ("search", "others", "message"),
+    [
+        (COLD, ["b"] * 4, "'class' has fewer than two classes with more than one row"),
+        (
+            replace(COLD, flows=("ridge",), measure=RMSE),
+            [1.5, 2.5, 4.5, 9.5],
+            "the target of few has one value; a search needs two or more",
+        ),
+    ],
+)
+def test_one_value_alone_is_refused_in_one_line(
+    world: Warehouse, tmp_path: Path, search: Search, others: list[str] | list[float], message: str
+) -> None:
+    one = "a" if isinstance(others[0], str) else 0.5
+    rows = pd.DataFrame({"x": np.arange(8.0), "class": [one, one, one, one, *others]})
+    one_value = load_dataset(rows, name="few").take(np.arange(4))
+    with pytest.raises(BadInput, match=message):
+        tune(one_value, search, Budget(trials=1), folder=tmp_path, warehouse=world)
 
 
 def test_the_time_is_kept_with_real_processes(dataset: Dataset, world: Warehouse, tmp_path: Path) -> None:
