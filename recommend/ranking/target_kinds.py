@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from ingest.reading.datasets import Dataset
+from ingest.reading.target.classes import refuse_single_rows
 from warehouse.store import Warehouse
-from warehouse.support.errors import BadOption, UnusableDataset
+from warehouse.support.errors import BadOption
 from warehouse.vocabulary.measures import AUC, MAE, R2, RAE, RMSE, RMSLE, RRSE
 from warehouse.vocabulary.task_types import CLASSIFICATION, REGRESSION, TaskType
 
@@ -66,11 +67,7 @@ class ClassTarget(TargetKind):
                 f"measure {measure!r} is for numbers, but the target {self.dataset.target.name!r} has"
                 f" classes; use one of {', '.join(CLASSIFICATION.measures)}"
             )
-        if (self.dataset.target.value_counts() > 1).sum() < 2:
-            raise UnusableDataset(
-                f"the target {self.dataset.target.name!r} has fewer than two classes with more than one row, "
-                "so no model can be tested: choose another --target"
-            )
+        refuse_single_rows(self.dataset.target)
 
     def default_measure(self, warehouse: Warehouse) -> str:
         """Accuracy; the area under the ROC curve if classes are imbalanced and runs have it."""

@@ -144,7 +144,7 @@ def target_values(
     classes = labels(present).astype("category").rename(str(words.name))
     _refuse_no_classes(classes, target, gaps)
     if rare_classes == "drop":
-        classes, rare = _without_rare_classes(classes, target)
+        classes, rare = _without_rare_classes(classes)
         notes += [f"{counted(rare, 'rows')} dropped, each the only one of its class"] if rare else []
     doubts = [] if role else [*doubts_about_gaps(words, classes.index)]
     return TargetValues(classes, choice, notes, [*doubts, *doubts_about_labels(classes.cat.categories)])
@@ -255,15 +255,24 @@ def _refuse_no_classes(values: pd.Series, target: str, gaps: int) -> None:
         )
 
 
-def _without_rare_classes(values: pd.Series, target: str) -> tuple[pd.Series, int]:
+def refuse_single_rows(classes: pd.Series) -> None:
+    """Refuse a target without two classes of several rows, since no model of it can be tested.
+
+    Raises:
+        UnusableDataset: it has none or one.
+    """
+    if (classes.value_counts() > 1).sum() < 2:
+        raise UnusableDataset(
+            f"the target {quoted(classes.name)} has fewer than two classes with more than one row: "
+            "choose another --target"
+        )
+
+
+def _without_rare_classes(values: pd.Series) -> tuple[pd.Series, int]:
     """The rows of classes with several rows, and the number of other rows."""
+    refuse_single_rows(values)
     counts = values.value_counts()
     rare = counts.index[counts < 2]
     if len(rare) == 0:
         return values, 0
-    kept = values[~values.isin(rare)].cat.remove_unused_categories()
-    if len(kept.cat.categories) < 2:
-        raise UnusableDataset(
-            f"the target {target} has fewer than two classes with more than one row: choose another --target"
-        )
-    return kept, len(rare)
+    return values[~values.isin(rare)].cat.remove_unused_categories(), len(rare)

@@ -18,7 +18,7 @@ from recommend.bo.tuning import Budget, Search, SearchResult, artifacts, deadlin
 from tests.recommend.bo.tuning.searches import QUICK, configurations, noisy, values
 from tests.recommend.code.scripts import run_scripts
 from warehouse.store import STARTER, Warehouse
-from warehouse.support.errors import BadInput
+from warehouse.support.errors import BadInput, TooFewRuns, UnusableDataset
 from warehouse.vocabulary.configuration import Configuration
 from warehouse.vocabulary.measures import RMSE
 
@@ -149,23 +149,29 @@ def test_a_search_without_preprocessing_ignores_trials_with_it(
 
 
 @pytest.mark.parametrize(
-    ("search", "others", "message"),
+    ("search", "others", "error", "message"),
     [
-        (COLD, ["b"] * 4, "'class' has fewer than two classes with more than one row"),
+        (COLD, ["b"] * 4, UnusableDataset, "'class' has fewer than two classes with more than one row"),
         (
             replace(COLD, flows=("ridge",), measure=RMSE),
             [1.5, 2.5, 4.5, 9.5],
+            TooFewRuns,
             "the target of few has one value; a search needs two or more",
         ),
     ],
 )
 def test_one_value_alone_is_refused_in_one_line(
-    world: Warehouse, tmp_path: Path, search: Search, others: list[str] | list[float], message: str
+    world: Warehouse,
+    tmp_path: Path,
+    search: Search,
+    others: list[str] | list[float],
+    error: type[BadInput],
+    message: str,
 ) -> None:
     one = "a" if isinstance(others[0], str) else 0.5
     rows = pd.DataFrame({"x": np.arange(8.0), "class": [one, one, one, one, *others]})
     one_value = load_dataset(rows, name="few").take(np.arange(4))
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(error, match=message):
         tune(one_value, search, Budget(trials=1), folder=tmp_path, warehouse=world)
 
 
