@@ -20,6 +20,7 @@ from recommend.options import (
     FlowOption,
     ReadingWithRoles,
     RecordOption,
+    result_file,
 )
 from warehouse.options import WarehouseOption
 from warehouse.support import console
@@ -102,17 +103,15 @@ class ResultOptions:
     details: Annotated[bool, typer.Option("--details", help="Standard scores; with --explain, all sums.")] = (
         False
     )
-    seeds: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a JSON file to start searches from.")
-    ] = None
-    page: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML page.")] = None
+    seeds: Annotated[Path | None, result_file("--seeds", ".json", "Write a file to start searches from.")] = (
+        None
+    )
+    page: Annotated[Path | None, result_file("--report", ".html", "Write a page for a browser.")] = None
     code: CodeOption = None
     average: Annotated[
         bool, typer.Option("--average", help="With --code: the average of the first three.")
     ] = False
-    ranges: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write ranges of good values to a JSON file.")
-    ] = None
+    ranges: Annotated[Path | None, result_file("--ranges", ".json", "Write ranges of good values.")] = None
     output: Annotated[
         Literal["table", "json", Tool],
         typer.Option(

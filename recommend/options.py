@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -21,20 +21,22 @@ if TYPE_CHECKING:
 DATASET_HELP = "Table (CSV or other text, Parquet, Feather, ARFF, Excel), or openml:ID."
 
 
-def _python_file(path: Path | None) -> Path | None:
-    if path is not None and path.suffix != ".py":
-        raise BadOption(f"{path}: --code needs the name of a .py file")
-    return path
+def result_file(option: str, suffix: str, description: str) -> Any:
+    """An option for the name of a file to write, which ends in `suffix`.
+
+    Files with other names, such as the user's table, are never overwritten by a slip.
+    """
+
+    def checked(path: Path | None) -> Path | None:
+        if path is not None and path.suffix.lower() != suffix:
+            raise BadOption(f"{path}: {option} needs the name of a {suffix} file")
+        return path
+
+    return typer.Option(option, metavar=f"FILE{suffix}", callback=checked, help=description)
 
 
 CodeOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--code",
-        metavar="FILE.py",
-        callback=_python_file,
-        help="Write the result as a script that runs without Headstart.",
-    ),
+    Path | None, result_file("--code", ".py", "Write the result as a script that runs without Headstart.")
 ]
 
 RecordOption = Annotated[

@@ -26,6 +26,7 @@ from recommend.options import (
     FlowOption,
     ReadingWithRoles,
     RecordOption,
+    result_file,
 )
 from warehouse.options import DaskOption, JobsOption, WarehouseOption
 from warehouse.store import Warehouse
@@ -122,10 +123,10 @@ class ResultOptions:
 
     panel: ClassVar = "Results"
     code: CodeOption = None
-    model: Annotated[Path | None, typer.Option(metavar="FILE.skops", help="Write the fitted model.")] = None
+    model: Annotated[Path | None, result_file("--model", ".skops", "Write the fitted model.")] = None
     page: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write an HTML page, after each trial and at the end."),
+        result_file("--report", ".html", "Write a page for a browser, after each trial and at the end."),
     ] = None
     output: JsonOption = "table"
 
@@ -239,11 +240,6 @@ def search(
     """`tune` without a subcommand; see `HELP`."""
     if context.invoked_subcommand is not None:
         return
-    if results.model is not None and results.model.suffix != ".skops":
-        raise BadOption(
-            f"{results.model}: --model needs the name of a .skops file; --code writes a script "
-            f"that fits the model"
-        )
     if results.model is not None:
         artifacts.prepare_saving()
     if machines.record:

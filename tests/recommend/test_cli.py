@@ -324,6 +324,21 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
         ("--code", "first.txt"),
         "--code needs the name of a .py file",
     ),
+    "a page in place of the table": (
+        table(numbers(60)),
+        ("--report", "table.csv"),
+        "table.csv: --report needs the name of a .html file",
+    ),
+    "seeds in place of a table": (
+        table(numbers(60)),
+        ("--seeds", "table.csv"),
+        "table.csv: --seeds needs the name of a .json file",
+    ),
+    "ranges in place of a table": (
+        table(numbers(60)),
+        ("--ranges", "table.csv"),
+        "table.csv: --ranges needs the name of a .json file",
+    ),
     "no time to verify in": (table(numbers(60)), ("--verify", "soon"), "is not a time"),
     "verified and left out": (
         table(numbers(60)),
