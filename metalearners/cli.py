@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from metalearners import DEFAULT_LEARNER, LEARNERS, new_learner
-from warehouse.options import DaskOption, JobsOption, MeasureOption, TaskTypeOption, WarehouseOption
+from warehouse.options import (
+    DaskOption,
+    JobsOption,
+    MeasureOption,
+    TaskTypeOption,
+    WarehouseOption,
+    result_file,
+)
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption
 from warehouse.support.errors import BadOption, TooFewRuns, UnknownName, Unwritable
@@ -126,9 +133,7 @@ class ResultOptions:
     output: JsonOption = "table"
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--output", help="Write the JSON to this file; an interrupted evaluation resumes from it."
-        ),
+        result_file("--output", ".json", "Write the results; an interrupted evaluation resumes from them."),
     ] = None
     quiet: QuietOption = False
 

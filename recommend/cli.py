@@ -20,9 +20,8 @@ from recommend.options import (
     FlowOption,
     ReadingWithRoles,
     RecordOption,
-    result_file,
 )
-from warehouse.options import WarehouseOption
+from warehouse.options import WarehouseOption, result_file
 from warehouse.support import console
 from warehouse.support.console import QuietOption
 from warehouse.support.errors import BadOption, Failed

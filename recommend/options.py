@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from ingest.options import Reading, TaskOption
 from ingest.reading.column_types.roles import Role
 from ingest.reading.opening import opening
+from warehouse.options import result_file
 from warehouse.support import console
 from warehouse.support.errors import BadOption
 from warehouse.vocabulary.measures import canonical_measure
@@ -19,20 +20,6 @@ if TYPE_CHECKING:
     from ingest.reading.datasets import Dataset
 
 DATASET_HELP = "Table (CSV or other text, Parquet, Feather, ARFF, Excel), or openml:ID."
-
-
-def result_file(option: str, suffix: str, description: str) -> Any:
-    """An option for the name of a file to write, which ends in `suffix`.
-
-    Files with other names, such as the user's table, are never overwritten by a slip.
-    """
-
-    def checked(path: Path | None) -> Path | None:
-        if path is not None and path.suffix.lower() != suffix:
-            raise BadOption(f"{path}: {option} needs the name of a {suffix} file")
-        return path
-
-    return typer.Option(option, metavar=f"FILE{suffix}", callback=checked, help=description)
 
 
 CodeOption = Annotated[

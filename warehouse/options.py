@@ -1,11 +1,13 @@
-"""Options that name a warehouse, a measure, or a Dask scheduler."""
+"""Options that name a warehouse, a measure, a Dask scheduler, or a file to write."""
 
 import os
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from warehouse.support.console import seconds_or_zero
+from warehouse.support.errors import BadOption
 from warehouse.support.locks import WAIT
 from warehouse.vocabulary.measures import canonical_measure
 from warehouse.vocabulary.task_types import TaskName
@@ -16,6 +18,20 @@ def _wait(text: str | None) -> str | None:
     if text is not None:
         os.environ[WAIT] = f"{seconds_or_zero(text):g}"
     return text
+
+
+def result_file(option: str, suffix: str, description: str) -> Any:
+    """An option for the name of a file to write, which ends in `suffix`.
+
+    Files with other names, such as the user's table, are never overwritten by a slip.
+    """
+
+    def checked(path: Path | None) -> Path | None:
+        if path is not None and path.suffix.lower() != suffix:
+            raise BadOption(f"{path}: {option} needs the name of a {suffix} file")
+        return path
+
+    return typer.Option(option, metavar=f"FILE{suffix}", callback=checked, help=description)
 
 
 WarehouseOption = Annotated[

@@ -26,9 +26,8 @@ from recommend.options import (
     FlowOption,
     ReadingWithRoles,
     RecordOption,
-    result_file,
 )
-from warehouse.options import DaskOption, JobsOption, WarehouseOption
+from warehouse.options import DaskOption, JobsOption, WarehouseOption, result_file
 from warehouse.store import Warehouse
 from warehouse.support import console
 from warehouse.support.console import JsonOption, QuietOption

@@ -145,6 +145,11 @@ def test_an_output_that_cannot_be_written_is_one_line(metalearners: Run, tmp_pat
     )
     assert (code, err.count("\n")) == (2, 1)
     assert "can't be written" in err
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n")
+    code, _, err = metalearners("evaluate", "--tasks", "toy:0/cv3", "--output", table)
+    assert (code, err) == (2, f"error: {table}: --output needs the name of a .json file\n")
+    assert table.read_text() == "a,b\n"
 
 
 def test_evaluations_are_compared_dataset_by_dataset(metalearners: Run, tmp_path: Path) -> None:
