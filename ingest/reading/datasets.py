@@ -4,7 +4,7 @@
 gives them roles, and chooses and checks the target. Unusable input is refused in one line (`BadInput`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -142,9 +142,9 @@ class Dataset:
 def load_dataset(
     source: str | Path | Any,
     *,
-    target: str | None = None,
+    target: Hashable | None = None,
     task: TaskName | None = None,
-    roles: Mapping[str, Role | str] | None = None,
+    roles: Mapping[Any, Role | str] | None = None,
     numeric_target: NumericTarget = "keep",
     rare_classes: RareClasses = "keep",
     name: str | None = None,
@@ -163,7 +163,8 @@ def load_dataset(
         source: a file (CSV, TSV, other delimited text, ARFF, Parquet, Feather, Excel if openpyxl is
             installed; also compressed with gzip, bz2, xz, zstd, lz4 or zip; detected by content),
             `openml:<id>`, `sklearn:<name>` (iris, wine, digits, breast_cancer), or a data frame: of pandas
-            (its index is ignored), polars, pyarrow, or any library with Arrow's stream or `to_pandas`.
+            (its index is ignored, and labels of columns count as text), polars, pyarrow, or any library with
+            Arrow's stream or `to_pandas`.
         target: column to predict; None = named by the source, or chosen by name or guessed; a guess is one of
             the dataset's doubts (`ingest.reading.target.targets.choose_target`).
         task: `classification` makes each number of a numeric target a class, `regression` predicts any target
@@ -227,7 +228,7 @@ def load_dataset(
     )
 
 
-def _chosen_target(raw: RawTable, target: str | None) -> TargetChoice:
+def _chosen_target(raw: RawTable, target: Hashable | None) -> TargetChoice:
     try:
         choice = choose_target(raw, None if target is None else visible(target))
     except UnknownName as error:

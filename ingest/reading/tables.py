@@ -209,16 +209,17 @@ def _read_built_in(source: str) -> RawTable:
 
 def _texts(names: Iterable[Hashable]) -> list[str]:
     return [
-        ("" if name is None else visible(str(name))) or f"Unnamed: {position}"
+        ("" if name is None else visible(name)) or f"Unnamed: {position}"
         for position, name in enumerate(names)
     ]
 
 
-def visible(name: str) -> str:
-    """A name without zero-width characters and surrounding blanks."""
-    if name.isascii():
-        return name.strip()
-    return "".join(letter for letter in name if unicodedata.category(letter) != "Cf").strip()
+def visible(name: Hashable) -> str:
+    """A column's name as text, without zero-width characters and surrounding blanks."""
+    text = str(name)
+    if text.isascii():
+        return text.strip()
+    return "".join(letter for letter in text if unicodedata.category(letter) != "Cf").strip()
 
 
 def _unique(names: list[str]) -> Iterator[str]:

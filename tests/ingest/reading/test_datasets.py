@@ -149,6 +149,13 @@ def test_the_largest_class_has_a_name_and_a_share() -> None:
         _ = load_dataset(_measured()).majority
 
 
+def test_labels_of_a_frame_may_be_numbers() -> None:
+    frame = pd.DataFrame(RNG.normal(size=(30, 3)))
+    dataset = load_dataset(frame, target=2, roles={0: "categorical"})
+    assert dataset.target.name == "2"
+    assert dataset.roles == {"0": Role.categorical, "1": Role.numeric}
+
+
 @each(
     ("values", "reason"),
     [
