@@ -96,7 +96,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class ProtocolOptions:
-    """Which datasets are left out, and after how many trials a learner is evaluated."""
+    """Options for the datasets left out, and for the trials after which a learner is evaluated."""
 
     panel: ClassVar = "Evaluation"
     tasks: Annotated[

@@ -20,15 +20,19 @@ def _wait(text: str | None) -> str | None:
     return text
 
 
-def result_file(option: str, suffix: str, description: str) -> Any:
+def result_file(option: str, suffix: str, description: str, instead: str = "") -> Any:
     """An option for the name of a file to write, which ends in `suffix`.
 
     Files with other names, such as the user's table, are never overwritten by a slip.
+
+    Args:
+        instead: what the refusal of another name advises.
     """
 
     def checked(path: Path | None) -> Path | None:
         if path is not None and path.suffix.lower() != suffix:
-            raise BadOption(f"{path}: {option} needs the name of a {suffix} file")
+            advice = f"; {instead}" if instead else ""
+            raise BadOption(f"{path}: {option} needs the name of a {suffix} file{advice}")
         return path
 
     return typer.Option(option, metavar=f"FILE{suffix}", callback=checked, help=description)

@@ -122,7 +122,12 @@ class ResultOptions:
 
     panel: ClassVar = "Results"
     code: CodeOption = None
-    model: Annotated[Path | None, result_file("--model", ".skops", "Write the fitted model.")] = None
+    model: Annotated[
+        Path | None,
+        result_file(
+            "--model", ".skops", "Write the fitted model.", "--code writes a script that fits the model"
+        ),
+    ] = None
     page: Annotated[
         Path | None,
         result_file("--report", ".html", "Write a page for a browser, after each trial and at the end."),

@@ -262,7 +262,10 @@ def test_search_methods_are_compared(tune: Run, small_world: Path, tmp_path: Pat
         (["--dataset", "CSV", "--trials", "-1"], "trials must be more than 0"),
         (["--dataset", "CSV", "--time", "-1"], "--time': '-1' is not a time"),
         (["--dataset", "CSV", "--seeds", "nowhere.json"], "nowhere.json"),
-        (["--dataset", "CSV", "--model", "best.pkl"], "--model needs the name of a .skops file"),
+        (
+            ["--dataset", "CSV", "--model", "best.pkl"],
+            "--model needs the name of a .skops file; --code writes a script",
+        ),
         (["--dataset", "CSV", "--report", "CSV"], "--report needs the name of a .html file"),
         (["--dataset", "CSV", "--model", "nowhere/m.skops"], "there is no folder nowhere"),
         (["--dataset", "CSV", "--code", "best.txt"], "--code needs the name of a .py file"),
